@@ -40,6 +40,7 @@ class OpenSpan:
         self.tokens_out = 0
         self.cpu_seconds = 0.0
         """CPU seconds of processes that this process does not wait for itself, for instance a sandbox's."""
+        self.first_token_at: float | None = None
 
     def wait(self, seconds: float, on: str) -> None:
         self.waited += seconds
@@ -55,9 +56,13 @@ class Spans:
     def __init__(self, clock: Clock, record: Callable[[Span], None]) -> None:
         self.clock = clock
         self._record = record
+        self._run = os.urandom(8).hex()
 
     @contextmanager
-    def span(self, stage: Stage, name: str) -> Iterator[OpenSpan]:
+    def span(
+        self, stage: Stage, name: str, *, after: tuple[str, ...] | None = None, resource: str | None = None
+    ) -> Iterator[OpenSpan]:
+        """A span around the work in the `with`. `after` and `resource` are as in `records.Span`."""
         parent = _current.get()
         running = OpenSpan(os.urandom(16).hex())
         token = _current.set(running.id)
@@ -79,5 +84,9 @@ class Spans:
                     cpu_seconds=self.clock.cpu_seconds() - cpu + running.cpu_seconds,
                     tokens_in=running.tokens_in,
                     tokens_out=running.tokens_out,
+                    after=after,
+                    resource=resource,
+                    first_token_at=running.first_token_at,
+                    run=self._run,
                 )
             )

@@ -123,6 +123,15 @@ class Observed(Record, frozen=True, kw_only=True, tag="observed"):
     outcomes: str
 
 
+class Said(Record, frozen=True, kw_only=True, tag="said"):
+    """What the owner said. `words` are for a person; `told` is all of it as JSON, for the conversation to learn again
+    when it is taken up another time; `decision` is what it bears on."""
+
+    words: str
+    told: str
+    decision: str
+
+
 class NoAnswer(Record, frozen=True, kw_only=True, tag="no answer"):
     """Missing, never bad: the check could not tell, by whose fault and why."""
 
@@ -130,7 +139,7 @@ class NoAnswer(Record, frozen=True, kw_only=True, tag="no answer"):
     why: str
 
 
-Answer = Held | Broke | Measured | Preferred | Observed | NoAnswer
+Answer = Held | Broke | Measured | Preferred | Observed | Said | NoAnswer
 
 
 class Evidence(Record, frozen=True, kw_only=True):
@@ -148,14 +157,18 @@ class Evidence(Record, frozen=True, kw_only=True):
 
 
 class Question(Record, frozen=True, kw_only=True):
-    """A witness with the behaviours to pick from, put to the owner. `asked_at` is in seconds since 1970, None while
-    it was not asked yet."""
+    """A witness with the behaviours to pick from, put to the owner. `sides` holds the drafts behind each option.
+    `asked_at` is in seconds since 1970, None for a decision found and not asked about yet; `set_aside` says that the
+    witness lies outside the brief, so that nobody is asked. `decision` is the same for all questions on one point."""
 
     id: str
     brief: str
     form: Literal["pick", "pair", "measurement", "storyboard"]
     witness: str
     options: tuple[str, ...]
+    sides: tuple[tuple[str, ...], ...] = ()
+    set_aside: bool = False
+    decision: str | None = None
     asked_of: str | None = None
     asked_at: float | None = None
 
@@ -182,7 +195,10 @@ class Standing(Record, frozen=True, kw_only=True):
 
 class Choice(Record, frozen=True, kw_only=True):
     """The draft chosen, or None, with the odds, the position of the ledger that it saw, and the drafts it was chosen
-    among. `alike` behave exactly like the chosen one on every input tried; `because` is a sentence."""
+    among. `alike` behave exactly like the chosen one on every input tried; `because` is a sentence. `camps`, heaviest
+    first, and `decisions` (ids of questions) are what the drafts' behaviour showed when it was made. `odds_before` were
+    the odds before the storyboard; `strength` counts mutants and wrong drafts, and those caught by the given tests
+    alone and with the owner's answers."""
 
     id: str
     brief: str
@@ -192,6 +208,10 @@ class Choice(Record, frozen=True, kw_only=True):
     among: tuple[str, ...]
     alike: tuple[str, ...] = ()
     because: str = ""
+    camps: tuple[tuple[str, ...], ...] = ()
+    decisions: tuple[str, ...] = ()
+    odds_before: Odds | None = None
+    strength: Mapping[str, int] = {}
 
 
 class Release(Record, frozen=True, kw_only=True):
@@ -206,7 +226,12 @@ class Release(Record, frozen=True, kw_only=True):
 
 class Span(Record, frozen=True, kw_only=True):
     """A stretch of time. `started` and `ended` are seconds since 1970, `waited` the seconds within it spent waiting
-    and `waited_on` for what; `cpu_seconds` counts all processes that worked for it."""
+    and `waited_on` for what; `cpu_seconds` counts all processes that worked for it.
+
+    `after` holds the spans that it had to wait for: () where it could have begun with its parent, None where nobody
+    said, so that only the times tell. `resource` is what it held one place of while it worked ("core", "owner",
+    "bench"). `first_token_at` is when the first token of a stream came, in seconds since 1970. `run` is shared by the
+    spans of one run, so that they find together when a run was killed before its outer spans closed."""
 
     id: str
     parent: str | None
@@ -219,6 +244,10 @@ class Span(Record, frozen=True, kw_only=True):
     cpu_seconds: float | None = None
     tokens_in: int = 0
     tokens_out: int = 0
+    after: tuple[str, ...] | None = None
+    resource: str | None = None
+    first_token_at: float | None = None
+    run: str = ""
 
     @property
     def seconds(self) -> float:

@@ -1,0 +1,3 @@
+from tamis.ledger.ledger import FILE, FOLDER, Ledger
+
+__all__ = ["FILE", "FOLDER", "Ledger"]

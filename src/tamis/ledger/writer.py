@@ -1,0 +1,93 @@
+"""The one thread that writes to the ledger. Whoever records hands over a row and goes on; rows are committed together,
+at most `COMMIT_SECONDS` after they came, because a commit costs milliseconds and a row microseconds."""
+
+import queue
+import sqlite3
+import threading
+from pathlib import Path
+
+from tamis.errors import LedgerError
+from tamis.ledger.sqlite import connect, refusal
+
+COMMIT_SECONDS = 0.05
+MOST_ROWS_A_COMMIT = 2_000
+MOST_ROWS_WAITING = 20_000  # beyond it, recording waits: a slow disk must not fill the memory
+
+Row = tuple[str, tuple[object, ...]]  # a statement and its values
+
+
+class LedgerWriter:
+    """Commits rows in the order in which they came. After a failure every further call raises it: nothing is recorded
+    behind a gap."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connection = connect(path)
+        self._rows: queue.Queue[Row | threading.Event | None] = queue.Queue(MOST_ROWS_WAITING)
+        self._failure: LedgerError | None = None
+        self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
+        self._thread.start()
+
+    def put(self, row: Row) -> None:
+        self._raise_failure()
+        self._rows.put(row)
+
+    def flush(self) -> None:
+        """Returns once everything handed over before is on disk. Raises LedgerError where it could not be written."""
+        done = threading.Event()
+        self._rows.put(done)
+        done.wait()
+        self._raise_failure()
+
+    def close(self) -> None:
+        if self._thread.is_alive():
+            self._rows.put(None)
+            self._thread.join()
+        self._connection.close()
+        self._raise_failure()
+
+    def _raise_failure(self) -> None:
+        if self._failure is not None:
+            raise self._failure
+
+    def _work(self) -> None:
+        ending = False
+        while not ending:
+            rows, waiting, ending = self._gather()
+            if rows and self._failure is None:
+                try:
+                    self._commit(rows)
+                except sqlite3.Error as error:
+                    self._failure = refusal(error, self._path)
+            for event in waiting:
+                event.set()
+
+    def _gather(self) -> tuple[list[Row], list[threading.Event], bool]:
+        """Rows to commit together, who waits for them, and whether the end was asked for."""
+        rows: list[Row] = []
+        item = self._rows.get()
+        while True:
+            match item:
+                case None:
+                    return rows, [], True
+                case threading.Event():
+                    return rows, [item], False
+                case _:
+                    rows.append(item)
+            if len(rows) >= MOST_ROWS_A_COMMIT:
+                return rows, [], False
+            try:
+                item = self._rows.get(timeout=COMMIT_SECONDS)
+            except queue.Empty:
+                return rows, [], False
+
+    def _commit(self, rows: list[Row]) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            for statement, values in rows:
+                self._connection.execute(statement, values)
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
