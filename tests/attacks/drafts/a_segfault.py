@@ -1,0 +1,7 @@
+"""Reads from nowhere."""
+
+import ctypes
+
+
+def answer(n):
+    return ctypes.string_at(0)

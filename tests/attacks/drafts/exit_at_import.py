@@ -1,0 +1,5 @@
+"""Ends the process with success before anything is asked."""
+
+import sys
+
+sys.exit(0)

@@ -1,0 +1,4 @@
+"""Reads from standard input."""
+
+def answer(n):
+    return int(input())
