@@ -1,0 +1,95 @@
+"""The given tests, as a check: every draft against the pytest folder that came with the brief, judged outside its box.
+
+What is judged is what was recorded: the tests are laid out afresh from the brief's own bytes, so an edit during a run,
+or what pytest leaves in a folder, changes nothing. Tests that don't collect are the owner's to mend: CheckError, once,
+and no draft is blamed.
+"""
+
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from tamis.brief import LoadedBrief
+from tamis.checks.base import Found
+from tamis.records import Answer, Broke, Draft, Held, NoAnswer, Spec, digest
+from tamis.sandbox import Judged, Sandbox, Suite, TestResult
+
+
+class TestsCheck:
+    """`spec` names the tests' content, the module, the limits and the Python: a change to one is another check."""
+
+    __test__ = False
+
+    def __init__(self, loaded: LoadedBrief, files: Mapping[str, bytes], sandbox: Sandbox) -> None:
+        self._loaded = loaded
+        self._files = files
+        self._sandbox = sandbox
+        tests = loaded.settings.tests
+        named = (part for name, content in sorted(files.items()) for part in (name, digest(content)))
+        self.spec = Spec(
+            kind="check",
+            name="tests",
+            version="1",
+            args={
+                "tests": digest(*named),
+                "module": loaded.module,
+                "judged": tests.judged,
+                "cpu_seconds": tests.cpu_seconds,
+                "memory_mb": tests.memory_mb,
+                "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+            },
+        )
+
+    def look(self, drafts: Iterable[tuple[Draft, bytes]]) -> Iterator[Found]:
+        sources = {draft.id: content for draft, content in drafts}
+        for draft, judged in self._judged(sources):
+            yield Found(draft=draft, answer=answer_of(judged), how=_how(judged))
+
+    def passing(self, sources: Mapping[str, bytes]) -> frozenset[str]:
+        """Which of these sources, by key, pass; for mutants, which are nobody's drafts."""
+        return frozenset(key for key, judged in self._judged(sources) if isinstance(answer_of(judged), Held))
+
+    def _judged(self, sources: Mapping[str, bytes]) -> Iterator[tuple[str, Judged]]:
+        if not sources:
+            return
+        with _laid_out(self._files) as folder:
+            tests = self._loaded.settings.tests
+            suite = Suite(folder=folder, module=self._loaded.module, judged=tests.judged, cpu_seconds=tests.cpu_seconds)
+            yield from self._sandbox.judge(sources, suite)
+
+
+def answer_of(judged: Judged) -> Answer:
+    """Only every expected test reported as passed (or skipped by its owner) is Held."""
+    if judged.fault is not None:
+        return NoAnswer(fault="sandbox", why=judged.fault)
+    failed = [one for one in judged.results if one.outcome in {"failed", "error"}]
+    if not failed:
+        return Held(cases=len(judged.results))
+    return Broke(
+        witness=_witness(failed[0]), failed=tuple(short_name(one.id) for one in failed), cases=len(judged.expected)
+    )
+
+
+def short_name(test_id: str) -> str:
+    """`test_lending.py::TestQueue::test_first` as a person calls it: `TestQueue::test_first`."""
+    return test_id.partition("::")[2] or test_id
+
+
+def _witness(failed: TestResult) -> str:
+    return f"{short_name(failed.id)}: {failed.witness}" if failed.witness else short_name(failed.id)
+
+
+def _how(judged: Judged) -> dict[str, str]:
+    because = {"because": judged.because} if judged.because else {}
+    return {"judged": judged.judged, **because, **judged.how}
+
+
+def _laid_out(files: Mapping[str, bytes]) -> AbstractContextManager[str]:
+    folder = tempfile.TemporaryDirectory(prefix="tamis-tests-")
+    for name, content in files.items():
+        path = Path(folder.name, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder

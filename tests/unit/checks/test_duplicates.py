@@ -1,0 +1,207 @@
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tamis.checks.duplicates import BATCH_DRAFTS, Duplicates, fold, how, underscored_names
+from tamis.checks.near import BUCKET_TEXTS, NearIndex, _BandTable, jaccard, shingles, signatures
+from tamis.checks.parser_pool import ParserPool
+from tamis.checks.parses import Parses
+from tamis.records import Desk, Draft, Spec
+
+Made = Callable[..., tuple[Draft, bytes]]
+WORDS = [f"w{number}" for number in range(5_000)]
+
+
+def text_of(rng: random.Random, words: int) -> list[str]:
+    return rng.choices(WORDS, k=words)
+
+
+def changed(rng: random.Random, words: list[str], count: int) -> list[str]:
+    words = list(words)
+    for at in rng.sample(range(len(words)), count):
+        words[at] = "changed"
+    return words
+
+
+def groups(given: list[tuple[Draft, bytes]], desk: Desk) -> dict[str, list[tuple[str, str | None]]]:
+    return {each.keeper: [(other.draft, other.alike) for other in each.others] for each in fold(given, desk)}
+
+
+def test_same_bytes_are_folded_and_none_is_dropped(draft: Made) -> None:
+    given = [draft("a.py", "x = 1"), draft("b.py", "x = 2"), draft("c.py", "x = 1"), draft("d.py", "x = 1")]
+    assert groups(given, "software") == {"a.py": [("c.py", "same bytes"), ("d.py", "same bytes")], "b.py": []}
+
+
+def test_the_same_syntax_tree_is_folded_into_the_first(draft: Made) -> None:
+    given = [
+        draft("a.py", "def f(x):\n    y = x\n    return y\n"),
+        draft("b.py", "def f(x):  # the same\n    z = x\n    return z\n"),
+        draft("c.py", "def f(x):\n    y = x\n    return x\n"),
+        draft("d.py", "def f(x):  # the same\n    z = x\n    return z\n"),
+    ]
+    assert groups(given, "software") == {"a.py": [("b.py", "same syntax tree"), ("d.py", "same bytes")], "c.py": []}
+
+
+def test_drafts_of_one_shape_and_different_trees_stay_apart(draft: Made) -> None:
+    source = "class A:\n    n = {}\n    def f(self):\n        a, b = 1, 2\n        return {}\n"
+    given = [draft(f"{n}{r}.py", source.format(n, r)) for n in (1, 2) for r in "ab"]
+    assert len(fold(given, "software")) == 4
+
+
+def test_code_that_is_nearly_the_same_is_noted_and_stands_for_itself(draft: Made) -> None:
+    rng = random.Random(1)
+    body = "\n".join(f"v{number} = {rng.randrange(10**6)} + {rng.randrange(10**6)}" for number in range(200))
+    first, second = fold([draft("a.py", body), draft("b.py", body.replace("v7 =", "v7 = 1 +"))], "software")
+    assert first.near is None
+    assert second.near is not None
+    assert second.near.text == "a.py"
+    assert 0.9 < second.near.similarity < 1
+
+
+def test_prose_that_is_nearly_the_same_is_folded(draft: Made) -> None:
+    rng = random.Random(2)
+    words = text_of(rng, 300)
+    given = [draft("a.md", " ".join(words)), draft("b.md", "\n".join(changed(rng, words, 3)))]
+    given.append(draft("c.md", " ".join(text_of(rng, 300))))
+    assert groups(given, "prose") == {"a.md": [("b.md", "near-duplicate")], "c.md": []}
+
+
+def test_code_that_does_not_parse_is_still_folded_by_its_bytes(draft: Made) -> None:
+    given = [draft("a.py", "def f("), draft("b.py", "def f("), draft("c.py", "def g(")]
+    assert groups(given, "software") == {"a.py": [("b.py", "same bytes")], "c.py": []}
+
+
+def test_a_language_without_a_grammar_is_compared_by_its_bytes(draft: Made) -> None:
+    assert len(fold([draft("a.cob", "A."), draft("b.cob", "A ."), draft("c.cob", "A.")], "software")) == 2
+
+
+def test_other_languages_are_the_same_whatever_their_layout_and_comments(draft: Made) -> None:
+    pytest.importorskip("tree_sitter_c")
+    given = [
+        draft("a.c", "int f(void) { return 1; }"),
+        draft("b.c", "int f(void)\n{\n  return 1; // one\n}\n"),
+        draft("c.c", "int f(void) { return 2; }"),
+        draft("d.py", "x = 1"),
+    ]
+    assert groups(given, "software") == {"a.c": [("b.c", "same syntax tree")], "c.c": [], "d.py": []}
+
+
+def test_private_names_that_the_tests_use_are_not_the_draft_s_own(draft: Made) -> None:
+    given = [draft("a.py", "def _help(): return 1\n"), draft("b.py", "def _aid(): return 1\n")]
+    assert len(fold(given, "software")) == 1
+    visible = underscored_names({"test_a.py": b"from a import _help\n"})
+    assert visible == {"_help"}
+    assert [place.alike for place in Duplicates("software", visible=visible).places(given)] == [None, None]
+
+
+def test_shapes_that_the_parses_check_told_are_not_asked_for_again(draft: Made, pool: ParserPool) -> None:
+    given = [draft(f"{number}.py", f"x = {number}") for number in range(5)]
+    shapes = {found.draft: found.how["shape"] for found in Parses("software", pool=pool).look(given)}
+    with ParserPool(processes=1) as unused:
+        assert len(list(Duplicates("software", shapes=shapes, pool=unused).places(given))) == 5
+        assert not unused._all
+
+
+def test_places_come_in_order_across_batches_and_calls(draft: Made) -> None:
+    count = 2 * BATCH_DRAFTS + 3
+    given = [draft(f"{number}.md", f"text {number % 100} of many") for number in range(count)]
+    check = Duplicates("prose")
+    places = [*check.places(iter(given[:150])), *check.places(given[150:])]
+    assert [place.draft for place in places] == [each.id for each, _ in given]
+    assert {place.keeper for place in places} == {f"{number}.md" for number in range(100)}
+    assert places == list(Duplicates("prose").places(given))
+
+
+def test_contents_can_be_fetched_instead_of_held(draft: Made) -> None:
+    rng = random.Random(3)
+    words = text_of(rng, 200)
+    given = [draft("a.md", " ".join(words)), draft("b.md", " ".join(changed(rng, words, 2)))]
+    contents = {each.id: content for each, content in given}
+    check = Duplicates("prose", contents=contents.__getitem__)
+    assert [place.keeper for place in check.places(given)] == ["a.md", "a.md"]
+
+
+def test_the_record_says_what_was_folded_into_what(draft: Made) -> None:
+    given = [draft("a.md", "one two three four"), draft("b.md", "one two three four")]
+    first, second = Duplicates("prose").look(given)
+    assert first.how == {"folded": "no"}
+    assert second.how == {"folded": "yes", "alike": "same bytes", "similarity": "1.000", "keeper": "a.md"}
+    assert how(next(iter(Duplicates("prose").places(given)))) == {"folded": "no"}
+
+
+def test_another_threshold_is_another_check() -> None:
+    specs: list[Spec] = [Duplicates("prose", similarity=share).spec for share in (0.8, 0.9)]
+    assert specs[0].key != specs[1].key
+
+
+@given(st.lists(st.sampled_from("abcd"), min_size=1, max_size=30), st.lists(st.sampled_from("abcd"), max_size=30))
+def test_jaccard_is_what_it_is_by_definition(one: list[str], other: list[str]) -> None:
+    mine, theirs = frozenset(shingles(" ".join(one))), frozenset(shingles(" ".join(other)))
+    union = mine | theirs
+    assert jaccard(mine, theirs) == len(mine & theirs) / len(union)
+    assert jaccard(mine, theirs) == jaccard(theirs, mine)
+    assert jaccard(mine, mine) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        ("One", ["one"]),
+        ("one two", ["one two"]),
+        ("a  B\nc d", ["a b c", "b c d"]),
+        ("漢字かな", ["漢 字 か", "字 か な"]),
+    ],
+)
+def test_shingles_are_word_triples(text: str, expected: list[str]) -> None:
+    assert shingles(text) == expected
+
+
+def test_nothing_below_the_threshold_is_called_near_and_hardly_anything_above_is_missed() -> None:
+    rng = random.Random(4)
+    base = [text_of(rng, 120) for _ in range(60)]
+    texts = [" ".join(words) for words in base]
+    texts += [" ".join(changed(rng, words, rng.randrange(1, 12))) for words in base for _ in range(5)]
+    sets = [frozenset(shingles(text)) for text in texts]
+    index = NearIndex(0.8, lambda name: texts[int(name)])
+    signed = signatures([shingles(text) for text in texts])
+    for number in range(60):
+        index.add(str(number), signed[number])
+    missed, above = 0, 0
+    for number in range(60, len(texts)):
+        near = index.nearest(shingles(texts[number]), signed[number])
+        truth = max(jaccard(sets[number], sets[other]) for other in range(60))
+        if near is not None:
+            assert near.similarity >= 0.8
+            assert near.similarity == jaccard(sets[number], sets[int(near.text)])
+        above += truth >= 0.8
+        missed += truth >= 0.8 and (near is None or near.similarity < truth)
+    assert above > 100
+    assert missed <= above // 50
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 2**32 - 1)), max_size=2_000))
+def test_the_band_table_finds_what_was_put_in_first(pairs: list[tuple[int, int]]) -> None:
+    table = _BandTable()
+    expected: dict[int, list[int]] = {}
+    for number, (small, spread) in enumerate(pairs):
+        band = small << 58 | spread % 7  # few bands, many of them in neighbouring slots
+        table.add(band, number)
+        held = expected.setdefault(band, [])
+        if len(held) < BUCKET_TEXTS:
+            held.append(number)
+    assert {band: sorted(table.find(band)) for band in expected} == expected
+    assert list(table.find(1 << 63 | 9)) == []
+
+
+def test_the_band_table_grows_and_loses_nothing() -> None:
+    rng = random.Random(5)
+    bands = [rng.getrandbits(64) | 1 for _ in range(20_000)]
+    table = _BandTable()
+    for number, band in enumerate(bands):
+        table.add(band, number)
+    assert all(number in table.find(band) for number, band in enumerate(bands))
