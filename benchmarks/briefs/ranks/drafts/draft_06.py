@@ -1,0 +1,23 @@
+def best(points: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    found: dict[str, int] = {}
+    for name, value in points:
+        found[name] = max(found.get(name, value), value)
+    return sorted(found.items(), key=lambda item: item[1], reverse=True)
+
+
+def ranks(points: list[tuple[str, int]]) -> list[tuple[int, str]]:
+    ordered = best(points)
+    levels = sorted({value for _, value in ordered}, reverse=True)
+    return [(levels.index(value) + 1, name) for name, value in ordered]
+
+
+def podium(points: list[tuple[str, int]], places: int = 3) -> list[str]:
+    return [name for _, name in ranks(points)][:places]
+
+
+def median(points: list[tuple[str, int]]) -> float:
+    if not points:
+        raise ValueError("no results")
+    values = sorted(value for _, value in points)
+    half = len(values) // 2
+    return float(values[half]) if len(values) % 2 else (values[half - 1] + values[half]) / 2

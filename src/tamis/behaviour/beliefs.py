@@ -1,0 +1,275 @@
+"""Beliefs. What is known at one point of the conversation with the owner: the answers so far, what they went over, and
+what follows for every draft. It asks nothing; `Inquiry` does.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from tamis.behaviour.decisions import Decision
+from tamis.behaviour.ground import NEVER, Floats, Ground, Ints, first_difference, numbered, preparing
+from tamis.behaviour.lab import Lab
+from tamis.behaviour.matrix import outcomes_of
+from tamis.behaviour.mutants import Mutant
+from tamis.behaviour.odds import FITTED, Clue, Fit, Posterior, posterior, prior_weights, stated
+from tamis.behaviour.owner import (
+    Ask,
+    Page,
+    Told,
+    same,
+)
+from tamis.behaviour.questions import Candidate, candidate
+from tamis.behaviour.storyboard import Cover, candidates_for_mutants, cover_of
+from tamis.records import Odds, Record
+from tamis.sandbox import Program
+
+Runner = Callable[[Sequence[str], Sequence[Program]], Mapping[str, tuple[bytes, ...]]]
+CONSIDERED = 8
+"""Drafts for which what the answers went over is reckoned in full; the others are too unlikely to matter."""
+
+
+CONSIDERED = 8
+"""Drafts for which what the answers went over is reckoned in full; the others are too unlikely to matter."""
+
+
+class Choosing(Record, frozen=True, kw_only=True):
+    """How far to go. `budget` is the number of questions, `lines` the number of storyboard lines, `page_lines` of them
+    on a page; `mutants` and `programs` bound the work for one storyboard; `least_bits` is what a question must tell."""
+
+    odds: float = 0.95
+    budget: int = 15
+    lines: int = 24
+    page_lines: int = 12
+    mutants: int = 240
+    programs: int = 260
+    least_bits: float = 0.12
+
+
+@dataclass
+class _Watch:
+    """One base under watch: what is covered, and which of its mutants still live."""
+
+    cover: Cover
+    alive: tuple[Mutant, ...] = ()
+    done: int = 0
+
+
+class Beliefs:
+    """The same answers learned in any order give the same belief."""
+
+    def __init__(
+        self,
+        ground: Ground,
+        decisions: Sequence[Decision],
+        *,
+        run: Runner,
+        lab: Lab,
+        choosing: Choosing | None = None,
+        fit: Fit = FITTED,
+        broke: int = 0,
+        told: Iterable[Told] = (),
+    ) -> None:
+        self.choosing = choosing or Choosing()
+        self.fit = fit
+        self.ground = ground
+        self._run, self._lab, self._broke = run, lab, broke
+        self._open = [d for d in decisions if d.state == "open"]
+        self._asks, self._also = self._candidates()
+        self.camps = _camps(self.ground)
+        self._weights = prior_weights(self.camps, len(self.ground.drafts), fit.size_power)
+        self.told: list[Told] = []
+        self.clues: list[Clue] = []
+        self._gone_over: list[tuple[str, int, int]] = []
+        self._watched: dict[int, _Watch] = {}
+        self._mutants: dict[int, tuple[tuple[Mutant, ...], dict[int, Ints]]] = {}
+        self._begun: dict[bytes, tuple[int, int]] = {}
+        self._again: Ask | None = None
+        self._asked_again: set[str] = set()
+        self._belief: Posterior | None = None
+        self.questions = 0
+        self.lines_read = 0
+        self.pages = 0
+        self.odds_before: Odds | None = None
+        self._waiting: tuple[Ask | Page, list[tuple[int, int]]] | None = None
+        self.stopped: str | None = None
+        for one in told:
+            self._take(one)
+        self.questions = sum(t.page is None for t in self.told)
+        self.lines_read = len({(t.page, t.line) for t in self.told if t.page is not None})
+        self.pages = len({t.page for t in self.told if t.page is not None})
+
+    def _candidates(self) -> tuple[list[Candidate], dict[str, list[Program]]]:
+        """The open decisions as questions; their witnesses join the ground."""
+        places = self._join([d.witness for d in self._open])
+        asks = [candidate(self.ground, d, p) for d, p in zip(self._open, places, strict=True)]
+        return asks, {d.id: list(d.also) for d in self._open}
+
+    def _join(self, programs: Sequence[Program], *, aside: bool = False) -> list[int]:
+        """The places of the programs in the ground; new ones are run in all drafts first."""
+        new = [p for p in programs if self.ground.place(p) is None]
+        ran = self._run(self.ground.drafts, new) if new else {}
+        nothing = self.ground.keys.of(b'["=",null]')
+        for i, program in enumerate(new):
+            steps = numbered([ran[d][i] for d in self.ground.drafts], self.ground.keys, len(program))
+            self.ground.add(program, steps, preparing=preparing(program, steps, nothing), aside=aside)
+            for draft in self.ground.drafts:
+                self._note(outcomes_of(ran[draft][i]))
+        return [p for p in map(self.ground.place, programs) if p is not None]
+
+    def _note(self, outcomes: Sequence[bytes]) -> None:
+        for outcome in outcomes:
+            self._raw.setdefault(self.ground.keys.of(outcome), outcome)
+
+    def _number(self, said: bytes) -> int:
+        """The number of an outcome that the owner named: the drafts' own where it is the same to her."""
+        key = self.ground.keys.of(said)
+        if key not in self._raw:
+            like = next((n for n, raw in self._raw.items() if raw[:4] == b'["!"' == said[:4] and same(raw, said)), None)
+            if like is not None:
+                return like
+            self._raw[key] = said
+        return key
+
+    @property
+    def _raw(self) -> dict[int, bytes]:
+        return self.ground.raw
+
+    @property
+    def belief(self) -> Posterior:
+        if self._belief is None:
+            drafts = len(self.ground.drafts)
+            exposed = np.zeros(drafts)
+            first = posterior(self.clues, self._weights, exposed, self.fit)
+            for d in np.argsort(-first.base, kind="stable")[:CONSIDERED].tolist():
+                exposed[d] = self.fit.seen * self._watch(d).cover.exposed() if self._gone_over else 0.0
+            for camp in self.camps:  # what was gone over for one holds for its like
+                exposed[list(camp)] = exposed[list(camp)].max()
+            self._belief = posterior(self.clues, self._weights, exposed, self.fit)
+        return self._belief
+
+    def _watch(self, base: int) -> _Watch:
+        """The cover of a base, with everything that was asked and read so far gone over."""
+        watch = self._watched.get(base)
+        if watch is None:
+            alive, first = self._mutants.get(base, ((), {}))
+            watch = _Watch(cover_of(self.ground, base, first, len(alive), self.fit.shares), alive)
+            self._watched[base] = watch
+        for kind, p, step in self._gone_over[watch.done :]:
+            if kind == "read":
+                watch.cover.read(p, step)
+            else:
+                here = self.ground.steps[p][:, step]
+                watch.cover.asked(here != here[base], self.ground.programs[p][step].name)
+                if p in watch.cover.first:
+                    watch.cover.mutants = np.where(watch.cover.first[p] <= step, 0.0, watch.cover.mutants)
+        watch.done = len(self._gone_over)
+        return watch
+
+    def _leader(self) -> int:
+        """The draft that the truth is most probably nearest to; its camp counts together."""
+        return max(range(len(self.ground.drafts)), key=lambda d: (self._of_camp(self.belief.base, d), -d))
+
+    def _of_camp(self, values: Floats, draft: int) -> float:
+        return float(values[list(self._camp(draft))].sum())
+
+    def _camp(self, draft: int) -> tuple[int, ...]:
+        return next(c for c in self.camps if draft in c)
+
+    def leading(self) -> str:
+        """The draft that the truth is most probably nearest to."""
+        return self.ground.drafts[self._leader()]
+
+    def chance(self, draft: str) -> float:
+        """The probability that this draft, or one that behaves exactly alike, is right."""
+        return self._of_camp(self.belief.right, self.ground.drafts.index(draft))
+
+    def uncovered(self) -> dict[int, tuple[float, float, float]]:
+        """For the likeliest drafts, by place: the shares of ways, mutants and situations that nothing went over yet."""
+        order = np.argsort(-self.belief.base, kind="stable")[:CONSIDERED].tolist()
+        return {d: self._watch(d).cover.left() for d in order}
+
+    def odds(self) -> dict[str, Odds]:
+        """For each draft, the odds that it is right."""
+        answers = len(self.clues)
+        return {
+            name: stated(self._of_camp(self.belief.right, d), answers, self.fit)
+            for d, name in enumerate(self.ground.drafts)
+        }
+
+    def _stated(self, draft: int) -> Odds:
+        return stated(self._of_camp(self.belief.right, draft), len(self.clues), self.fit)
+
+    def _run_mutants(self, base: int) -> None:
+        if base in self._mutants:
+            return
+        places = candidates_for_mutants(self.ground, self.choosing.programs)
+        programs = [self.ground.programs[p] for p in places]
+        alive, first = self._lab.first(self.ground.drafts[base], programs, self.choosing.mutants)
+        shows = np.stack([f < NEVER for f in first]).any(axis=0) if first else np.zeros(len(alive), dtype=np.bool_)
+        kept = tuple(alive[i] for i in np.flatnonzero(shows).tolist())
+        self._mutants[base] = kept, {p: f[shows] for p, f in zip(places, first, strict=True)}
+        self._watched.pop(base, None)
+        self._belief = None
+
+    def _take(self, one: Told) -> None:
+        """Adds one answer to what is known. The same answer twice is one."""
+        if any(t.id == one.id for t in self.told):
+            return
+        self.told.append(one)
+        self._belief = None
+        if one.kind not in ("value", "wrong"):
+            if one.kind == "either":
+                self._go_over(one)
+            return
+        place = self._go_over(one)
+        steps = self.ground.steps[place]
+        last = len(one.program) - 1
+        if one.outcome is not None:
+            agrees = steps[:, last] == self._number(one.outcome)
+        else:  # she said only that it is not what was shown
+            agrees = steps[:, last] != self._number(one.shown or b"")
+        there = np.ones(len(agrees), dtype=np.bool_)
+        if one.shown is not None:  # in a storyboard, whoever went another way before was told of there
+            lead = self.ground.keys.of(one.shown)
+            like = next((d for d, name in enumerate(self.ground.drafts) if name == one.draft), None)
+            if like is not None and int(steps[like, last]) == lead:
+                there = first_difference(steps[:, : last + 1], steps[like, : last + 1]) >= last
+        self.clues.append(Clue(one.decision, one.program[last].name, agrees, there))
+
+    def _go_over(self, one: Told) -> int:
+        place, step = self._locate(one.program)
+        whole = one.shown is not None and msgspec.json.encode(one.program) in self._begun
+        self._gone_over.append(("read" if whole else "asked", place, step))
+        return place
+
+    def _locate(self, program: Program) -> tuple[int, int]:
+        """A program of the ground that begins with this one, and the step at which this one ends."""
+        known = self._begun.get(msgspec.json.encode(program))
+        if known is not None:
+            return known
+        (place,) = self._join([program], aside=True)
+        return place, len(program) - 1
+
+    def _against(self, draft: int) -> tuple[int, ...]:
+        """The places in `told` of the answers that go against the draft."""
+        return tuple(i for i, one in enumerate(self.told) if self._goes_against(one, draft))
+
+    def _goes_against(self, one: Told, draft: int) -> bool:
+        if one.kind not in ("value", "wrong"):
+            return False
+        place, step = self._locate(one.program)
+        mine = int(self.ground.steps[place][draft, step])
+        if one.outcome is not None:
+            return mine != self._number(one.outcome)
+        return mine == self._number(one.shown or b"")
+
+
+def _camps(ground: Ground) -> list[tuple[int, ...]]:
+    """Drafts that no program of the ground parts."""
+    rows: dict[bytes, list[int]] = {}
+    whole = np.concatenate(ground.steps, axis=1) if ground.steps else np.zeros((len(ground.drafts), 0), dtype=np.int32)
+    for d in range(len(ground.drafts)):
+        rows.setdefault(whole[d].tobytes(), []).append(d)
+    return [tuple(c) for c in rows.values()]

@@ -1,0 +1,328 @@
+"""Inquiry. The conversation with the owner, step by step: questions while they tell most, then a storyboard of what the
+likeliest draft does, then more of either where a correction calls for it.
+
+It can be stopped and taken up anywhere: the same answers learned in any order give the same belief, and what was
+answered is never asked again. Where it stops, it says why.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+
+from tamis.behaviour.beliefs import Beliefs, Choosing, Runner
+from tamis.behaviour.ground import NEVER, Ints
+from tamis.behaviour.odds import Posterior
+from tamis.behaviour.owner import (
+    Answer,
+    Ask,
+    DontKnow,
+    LineAnswer,
+    Page,
+    ShownCall,
+    ShownLine,
+    Told,
+)
+from tamis.behaviour.questions import most_telling
+from tamis.behaviour.storyboard import Cover, Scene, Shown, plan
+from tamis.behaviour.telling import told_of, told_of_line
+from tamis.behaviour.words import heading, names_of, the_year
+from tamis.records import Odds, Record, digest
+
+
+class Strength(Record, frozen=True, kw_only=True):
+    """How many of the mutants of the chosen draft, and of the drafts that behave otherwise, are caught by the given
+    tests alone, and with the answers as well."""
+
+    mutants: int
+    mutants_by_tests: int
+    mutants_with_answers: int
+    drafts: int
+    drafts_by_tests: int
+    drafts_with_answers: int
+
+
+class Verdict(Record, frozen=True, kw_only=True):
+    """Which draft, if any; with what odds before the storyboard and now; `alike` behave as it does everywhere. `near`
+    are the nearest drafts, and for each the places of the answers (in `told`) that go against it."""
+
+    draft: str | None
+    alike: tuple[str, ...]
+    odds: Odds
+    odds_before: Odds | None
+    none_p: float
+    near: tuple[tuple[str, tuple[int, ...]], ...]
+    because: str
+
+
+class Inquiry(Beliefs):
+    """Ask it what comes next, tell it what the owner said, and read off what is believed."""
+
+    def next_question(self) -> Ask | Page | None:
+        """What to put to the owner now, None when it is over: `stopped` then says why."""
+        if self._waiting is not None:
+            return self._waiting[0]
+        if self._again is not None and self.questions < self.choosing.budget:
+            return self._wait(self._again, [])
+        self.stopped = self._over()
+        if self.stopped is not None:
+            return None
+        ask = self._next_ask()
+        if ask is not None:
+            return self._wait(ask, [])
+        page = self._next_page()
+        if page is not None:
+            return page
+        self.stopped = self._why_no_more()
+        return None
+
+    def _over(self) -> str | None:
+        p = self._of_camp(self.belief.right, self._leader())
+        if p >= self.choosing.odds:
+            return f"the odds reached {self.choosing.odds:g}"
+        if self.belief.none >= 0.97 and self.pages:
+            return "no draft is right: the answers rule each of them out"
+        return None
+
+    def _why_no_more(self) -> str:
+        if self.questions >= self.choosing.budget:
+            return f"the budget of {self.choosing.budget} questions is spent"
+        if self.lines_read >= self.choosing.lines:
+            return f"the {self.choosing.lines} lines of storyboard are read"
+        return "nothing that could be asked would help"
+
+    def _wait(self, what: Ask | Page, reads: list[tuple[int, int]]) -> Ask | Page:
+        self._waiting = (what, reads)
+        return what
+
+    def _next_ask(self) -> Ask | None:
+        """The best question, None where a storyboard does better or the budget is spent."""
+        if self.questions >= self.choosing.budget:
+            return None
+        asked = {t.decision for t in self.told}
+        left = [a for a in self._asks if a.decision not in asked and not self._was_seen(a.place)]
+        read = frozenset(t for a in self._asks if a.decision in asked for t in a.texts)
+        vague = Counter(t.program[-1].name for t in self.told if t.kind in ("either", "never", "unknown"))
+        best = most_telling(left, self.belief, self.fit, read_before=read, vague=vague)
+        if best is None or best[1] < self.choosing.least_bits:
+            return None
+        return self._ask(best[0].decision, best[0].place, best[0].options)
+
+    def _was_seen(self, place: int) -> bool:
+        return any(p == place and step == len(self.ground.programs[p]) - 1 for _, p, step in self._gone_over)
+
+    def _ask(self, decision: str, place: int, options: Sequence[int], *, again: bool = False) -> Ask:
+        program = self.ground.programs[place]
+        return Ask(
+            id=digest("ask", decision, str(place), *(str(self._raw[o]) for o in options)),
+            decision=decision,
+            program=program,
+            setup=self.ground.setup[place],
+            options=tuple(self._raw[o] for o in options),
+            number=self.questions + 1,
+            about=max(self.questions + 1, self._about()),
+            again=again,
+        )
+
+    def _about(self) -> int:
+        """How many questions there will be, from how much is still open: each is hoped to tell two thirds of a bit."""
+        base = np.array([self._of_camp(self.belief.base, c[0]) for c in self.camps])
+        some = base[base > 0]
+        bits = float(-(some * np.log2(some)).sum())
+        return min(self.choosing.budget, self.questions + max(1, round(bits / 0.66)))
+
+    def _next_page(self) -> Page | None:
+        """The next page for the leading draft, None where no line is left or nothing is worth one."""
+        lines = min(self.choosing.page_lines, self.choosing.lines - self.lines_read)
+        if lines <= 0:
+            return None
+        leader = self._leader()
+        self._run_mutants(leader)
+        watch = self._watch(leader)
+        shown = Shown(self.ground, self._raw, leader)
+        trial = _copy(watch.cover)
+        scenes = plan(trial, shown, lines=lines)
+        if not scenes:
+            return None
+        if self.pages == 0:
+            self.odds_before = self._stated(leader)
+        page = self._page(leader, scenes)
+        return self._wait(page, [(line.place, line.last) for scene in scenes for line in scene.lines])  # type: ignore[return-value]
+
+    def _page(self, leader: int, scenes: Sequence[Scene]) -> Page:
+        shown_scenes, headings = [], []
+        for scene in scenes:
+            program = self.ground.programs[scene.place]
+            numbers = self.ground.steps[scene.place][leader]
+            for step in range(len(program)):
+                self._begun[msgspec.json.encode(program[: step + 1])] = scene.place, step
+            where = heading(program, self.ground.setup[scene.place], names_of(program))
+            year = the_year([*self.ground.texts(scene.place)])
+            headings.append(f"{where}, in {year}" if year else where)
+            shown_scenes.append(
+                tuple(
+                    ShownLine(
+                        program=program[: scene.lines[-1].last + 1],
+                        calls=tuple(
+                            ShownCall(step=i, outcome=self._raw[int(numbers[i])])
+                            for i in range(line.first, line.last + 1)
+                        ),
+                        text=line.text,
+                    )
+                    for line in scene.lines
+                )
+            )
+        text = [line.text for scene in shown_scenes for line in scene]
+        return Page(
+            id=digest("page", self.ground.drafts[leader], *text),
+            draft=self.ground.drafts[leader],
+            scenes=tuple(shown_scenes),
+            headings=tuple(headings),
+        )
+
+    def learn(self, answer: Answer) -> Told:
+        """Takes the answer to the question that was put, and gives what to keep of it."""
+        assert self._waiting is not None
+        ask = self._waiting[0]
+        assert isinstance(ask, Ask)
+        self._waiting = None
+        before = self.belief
+        one = told_of(ask, answer)
+        self.questions += 1
+        if self._again is not None and ask.id == self._again.id:
+            self._again = None
+            self._take(one)
+        else:
+            self._take(one)
+            self._doubt(before, one)
+        return one
+
+    def learn_page(self, answers: Sequence[LineAnswer]) -> list[Told]:
+        """Takes the answers to the lines of the page that was put, as far as they go."""
+        assert self._waiting is not None
+        page = self._waiting[0]
+        assert isinstance(page, Page)
+        self._waiting = None
+        self.pages += 1
+        before = self.belief
+        found: list[Told] = []
+        for number, (line, answer) in enumerate(zip(page.lines, answers, strict=False)):
+            if isinstance(answer, DontKnow):
+                continue
+            self.lines_read += 1
+            found += told_of_line(page, number, line, answer)
+        for one in found:
+            self._take(one)
+        wrong = [t for t in found if t.kind in ("value", "wrong") and t.outcome != t.shown]
+        if wrong:
+            self._doubt(before, wrong[0])
+        return found
+
+    def _doubt(self, before: Posterior, one: Told) -> None:
+        """Where one answer goes against what looked settled, it is asked again in a neighbouring case, once."""
+        leader = int(before.right.argmax())
+        held = self._of_camp(before.right, leader)
+        if held < 0.3 or not self._goes_against(one, leader) or one.decision in self._asked_again:
+            return
+        self._asked_again.add(one.decision)
+        again = self._neighbour(leader, one)
+        if again is not None:
+            self._again = again
+
+    def _neighbour(self, leader: int, one: Told) -> Ask | None:
+        """A like case, to ask again in: the same parting of the drafts or of the leader's mutants, in other calls."""
+        place, last = self._locate(one.program)
+        for other in self._like(leader, place, last):
+            program = self.ground.programs[other[0]][: other[1] + 1]
+            (at,) = self._join([program], aside=True)
+            column = self.ground.steps[at][:, -1]
+            return self._ask(one.decision, at, self._options(column, leader, one), again=True)
+        if one.shown is None:
+            return None
+        (at,) = self._join([one.program], aside=True)  # no like case is known: the same one, as a question
+        return self._ask(one.decision, at, self._options(self.ground.steps[at][:, -1], leader, one), again=True)
+
+    def _options(self, column: Ints, leader: int, one: Told) -> list[int]:
+        """What the leader gives, what the owner said, and what others give: six at most."""
+        said = [self._number(one.outcome)] if one.outcome is not None else []
+        return list(dict.fromkeys([int(column[leader]), *map(int, column), *said]))[:6]
+
+    def _like(self, leader: int, place: int, last: int) -> list[tuple[int, int]]:
+        """(program, step) of like cases, shortest first, the asked one left out."""
+        known = self.ground.programs[place][: last + 1]
+        departures = self.ground.departures(leader)
+        ways = {w for step, w in departures.at.get(place, ()) if step == last}
+        found = [(p, s) for p, at in departures.at.items() for s, w in at if w in ways]
+        first = self._mutants.get(leader, ((), {}))[1]
+        if not found and place in first:
+            dying = first[place] == last
+            for p, f in first.items():
+                for step in np.unique(f[dying & (f < NEVER)]).tolist():
+                    if self.ground.programs[p][step].name == known[-1].name:
+                        found.append((p, step))
+        fresh = [(p, s) for p, s in found if self.ground.programs[p][: s + 1] != known]
+        return sorted(fresh, key=lambda ps: (ps[1] - self.ground.setup[ps[0]], ps[0]))[:1]
+
+    def verdict(self) -> Verdict:
+        """What is to be chosen now. None where it is likelier that none is right than that the best is."""
+        belief = self.belief
+        leader = max(range(len(self.ground.drafts)), key=lambda d: (self._of_camp(belief.right, d), belief.base[d], -d))
+        p = self._of_camp(belief.right, leader)
+        chosen = p >= 0.5 or p >= belief.none
+        order = sorted(range(len(self.ground.drafts)), key=lambda d: (-self._of_camp(belief.base, d), d))
+        near = tuple((self.ground.drafts[d], self._against(d)) for d in order[:3])
+        alike = tuple(self.ground.drafts[d] for d in self._camp(leader) if d != leader)
+        return Verdict(
+            draft=self.ground.drafts[leader] if chosen else None,
+            alike=alike if chosen else (),
+            odds=self._stated(leader),
+            odds_before=self.odds_before,
+            none_p=belief.none,
+            near=near,
+            because=self._because(leader, chosen),
+        )
+
+    def _because(self, leader: int, chosen: bool) -> str:
+        against = len(self._against(leader))
+        answers = f"{self.questions} questions and {self.lines_read} storyboard lines"
+        if chosen:
+            return f"it does what was answered in {answers}" + (f", but for {against}" if against else "")
+        return f"no draft does what was answered in {answers}; the nearest goes against {against} of them"
+
+    def strength(self) -> Strength:
+        """How strong the tests are without and with the answers, against mutants of the leading draft that are seen to
+        behave otherwise, and against the drafts that are not its like."""
+        leader = self._leader()
+        self._run_mutants(leader)
+        alive, made = self._lab.survivors(self.ground.drafts[leader], self.choosing.mutants)
+        seen, _ = self._mutants[leader]
+        left = self._watch(leader).cover.mutants
+        by_tests = made - len(alive)
+        others = [d for d in range(len(self.ground.drafts)) if d not in self._camp(leader)]
+        out = sum(bool(self._against(d)) for d in others)
+        return Strength(
+            mutants=by_tests + len(seen),
+            mutants_by_tests=by_tests,
+            mutants_with_answers=by_tests + int((left == 0).sum()),
+            drafts=len(others) + self._broke,
+            drafts_by_tests=self._broke,
+            drafts_with_answers=self._broke + out,
+        )
+
+
+def _copy(cover: Cover) -> Cover:
+    return Cover(
+        cover.departures,
+        cover.ways,
+        cover.weights,
+        cover.alike,
+        cover.mutants,
+        cover.first,
+        cover.situations,
+        cover.new,
+        cover.shares,
+    )
+
+
+__all__ = ["Choosing", "Inquiry", "Runner", "Strength", "Verdict"]

@@ -1,0 +1,216 @@
+"""What settles it for software: the given tests, then behaviour, then the owner.
+
+Drafts that pass the tests are run on the same inputs. Those alike on all of them form a camp; where camps part, the
+brief left room, and that is a decision. The owner is asked about the decisions that tell most; her answers say which
+draft is right, or that none is. Where nobody answers, the heaviest camp is the choice, with the odds that this has.
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+
+from tamis.behaviour import answers, next_round
+from tamis.behaviour.asking import converse, told_before
+from tamis.behaviour.camps import Camp, camps_of
+from tamis.behaviour.choice import Chosen, choice_of, chosen_of, nothing_to_call, question_of
+from tamis.behaviour.decisions import Decision, decisions_of
+from tamis.behaviour.ground import ground_of
+from tamis.behaviour.grow import Budget, explore
+from tamis.behaviour.hints import Hints, hints_of
+from tamis.behaviour.inquiry import Choosing, Inquiry
+from tamis.behaviour.lab import Lab
+from tamis.behaviour.matrix import Matrix
+from tamis.behaviour.observe import Observer
+from tamis.behaviour.owner import Owner
+from tamis.behaviour.surface import Surface, surface_of
+from tamis.checks.tests import TestsCheck
+from tamis.reading import Pool
+from tamis.records import Choice, Draft, Held, Question
+from tamis.run import Run
+from tamis.sandbox import Limits, Program, Sandbox
+
+
+class SoftwareDesk:
+    """The software desk of one run. It starts its sandbox when one is first needed; `close` ends it. Without an
+    `owner` nobody is asked."""
+
+    def __init__(self, run: Run, *, owner: Owner | None = None) -> None:
+        self._run = run
+        self._owner = owner
+        self._open = ExitStack()
+        self._box: Sandbox | None = None
+        self.open = False
+        """Whether questions are left that nobody answered."""
+
+    def close(self) -> None:
+        self._open.close()
+
+    def test(self, pool: Pool, parsed: Sequence[Draft]) -> list[Draft]:
+        """The drafts that pass the given tests; all of them where none were given."""
+        run = self._run
+        if not self._given_tests() or not parsed:
+            return list(parsed)
+        run.progress.start("given tests", len(parsed))
+        with run.spans.span("tests", "tests") as span:
+            found = run.findings.gather(
+                self._tests(), parsed, pool.contents, folded=pool.folded, span=span.id, each=run.progress.advance
+            )
+        return [draft for draft in parsed if isinstance(found.get(draft.id), Held)]
+
+    def settle(self, pool: Pool, passed: Sequence[Draft]) -> Choice:
+        """The draft that the owner's answers speak for, or by weight where nobody answered; none where none is
+        right."""
+        if not passed:
+            return self._record(pool, passed, Chosen(draft=None, because="no draft passes every check"))
+        apart = [draft for draft in passed if draft.id not in pool.folded]
+        with self._run.spans.span("tests", "behaviour"):
+            surface, hints = self._what_can_be_called(pool, apart)
+            observe, again = self._observer(pool, hash_seed=0), self._observer(pool, hash_seed=1)
+            matrix = self._explore(surface, hints, apart, observe, again)
+            decisions = decisions_of(matrix, surface, observe, hints=hints, again=again)
+        camps, questions = camps_of(matrix), self._questions(pool, decisions, surface)
+        if not matrix.programs:
+            return self._record(pool, passed, nothing_to_call(camps), camps)
+        inquiry = self._inquiry(pool, matrix, decisions, observe)
+        if self._owner is not None:
+            self.open = not converse(self._run, inquiry, self._owner, surface)
+        else:
+            self.open = not inquiry.told and any(one.state == "open" for one in decisions)
+        with self._run.spans.span("ranking", "choosing"):
+            chosen = chosen_of(inquiry, camps)
+            self._keep(inquiry, chosen, observe)
+            return self._record(pool, passed, chosen, camps, questions)
+
+    # behaviour
+
+    def _what_can_be_called(self, pool: Pool, drafts: Sequence[Draft]) -> tuple[Surface, Hints]:
+        brief = self._run.loaded.brief.text
+        sources = [pool.contents[draft.id].decode("utf-8") for draft in drafts]
+        given = self._given_tests().items()
+        tests = [content.decode("utf-8", "replace") for name, content in given if name.endswith(".py")]
+        surface = surface_of(brief, sources)
+        return surface, hints_of(tests, sources, brief, surface=surface)
+
+    def _explore(
+        self, surface: Surface, hints: Hints, drafts: Sequence[Draft], observe: Observer, again: Observer
+    ) -> Matrix:
+        settings, progress = self._run.loaded.settings.behaviour, self._run.progress
+        budget = Budget(calls=settings.calls)
+        progress.start("behaviour", budget.calls * len(drafts))
+        done = 0
+
+        def advance(_programs: int, _groups: int, calls: int) -> None:
+            nonlocal done
+            progress.advance(calls - done)
+            done = calls
+
+        ids = [draft.id for draft in drafts]
+        rng = random.Random(settings.seed)
+        return explore(surface, hints, ids, observe, rng=rng, budget=budget, again=again, progress=advance)
+
+    def _observer(self, pool: Pool, *, hash_seed: int) -> Observer:
+        return Observer(self._run, self._sandbox(), pool.contents, self._limits(), hash_seed=hash_seed)
+
+    # the owner
+
+    def _inquiry(self, pool: Pool, matrix: Matrix, decisions: Sequence[Decision], observe: Observer) -> Inquiry:
+        settings = self._run.loaded.settings.choose
+        sources = {draft: pool.contents[draft] for draft in matrix.drafts}
+        return Inquiry(
+            ground_of(matrix),
+            decisions,
+            run=observe,
+            lab=Lab(sources=sources, run=self._run_sources, passing=self._passing),
+            choosing=Choosing(odds=settings.odds, budget=settings.budget),
+            broke=len(pool.drafts) - len(pool.with_folded(matrix.drafts)),
+            told=told_before(self._run),
+        )
+
+    def _run_sources(
+        self, sources: Mapping[str, bytes], programs: Sequence[Program]
+    ) -> Mapping[str, tuple[bytes, ...]]:
+        with self._run.spans.span("tests", "mutants"):
+            return {key: ran.outcomes for key, ran in self._sandbox().run(sources, programs)}
+
+    def _passing(self, sources: Mapping[str, bytes]) -> frozenset[str]:
+        if not self._given_tests():
+            return frozenset(sources)
+        with self._run.spans.span("tests", "mutants"):
+            return self._tests().passing(sources)
+
+    def _keep(self, inquiry: Inquiry, chosen: Chosen, observe: Observer) -> None:
+        """What the owner keeps: her answers as tests, and the next round's brief where no draft is right."""
+        loaded = self._run.loaded
+        if not inquiry.told:
+            return
+        verdict = inquiry.verdict()
+        nearest = verdict.near[0][0]
+        answers.keep(
+            loaded.tests or loaded.folder / "tests",
+            inquiry.told,
+            module=loaded.module,
+            outcomes=lambda program: observe.calls_of(chosen.draft or nearest, program),
+        )
+        if chosen.draft is None:
+            names = {draft.id: draft.name for draft in self._run.ledger.all(Draft, about=loaded.brief.id)}
+            near = [(names[draft], [inquiry.told[place] for place in against]) for draft, against in verdict.near]
+            text = next_round.next_brief(loaded.brief.text, inquiry.told, near)
+            (loaded.folder / next_round.FILE_NAME).write_text(text, encoding="utf-8")
+
+    # the record
+
+    def _questions(self, pool: Pool, decisions: Sequence[Decision], surface: Surface) -> list[Question]:
+        brief, module = self._run.loaded.brief.id, self._run.loaded.module
+        questions = [
+            question_of(one, brief=brief, surface=surface, module=module, with_folded=pool.with_folded)
+            for one in decisions
+        ]
+        for question in questions:
+            self._run.ledger.add(question)
+        return questions
+
+    def _record(
+        self,
+        pool: Pool,
+        passed: Sequence[Draft],
+        chosen: Chosen,
+        camps: Sequence[Camp] = (),
+        questions: Sequence[Question] = (),
+    ) -> Choice:
+        choice = choice_of(
+            chosen,
+            brief=self._run.loaded.brief.id,
+            saw=self._run.ledger.position(),
+            among=[draft.id for draft in passed],
+            camps=camps,
+            questions=questions,
+            with_folded=pool.with_folded,
+        )
+        self._run.ledger.add(choice)
+        return choice
+
+    # the box
+
+    def _given_tests(self) -> Mapping[str, bytes]:
+        """The owner's tests. Answers that the ledger knows are evidence of their own and no given tests."""
+        known = any(True for _ in told_before(self._run))
+        files = self._run.loaded.test_files
+        return {name: content for name, content in files.items() if not (known and name == answers.FILE_NAME)}
+
+    def _tests(self) -> TestsCheck:
+        return TestsCheck(self._run.loaded, self._given_tests(), self._sandbox())
+
+    def _limits(self) -> Limits:
+        tests, sandbox = self._run.loaded.settings.tests, self._run.loaded.settings.sandbox
+        return Limits(
+            cpu_seconds=tests.cpu_seconds,
+            memory_mb=tests.memory_mb,
+            scratch_mb=sandbox.scratch_mb,
+            output_kb=sandbox.output_kb,
+            allow=sandbox.allow,
+        )
+
+    def _sandbox(self) -> Sandbox:
+        if self._box is None:
+            self._box = self._open.enter_context(Sandbox(self._limits(), module=self._run.loaded.module))
+        return self._box

@@ -1,0 +1,132 @@
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from tamis.behaviour.answers import FILE_NAME, checked, keep
+from tamis.behaviour.owner import Told
+from tamis.sandbox import Call, Program
+
+MODULE = """from datetime import date, timedelta
+
+
+class DeskError(Exception): ...
+
+
+class Desk:
+    def __init__(self):
+        self.out = {}
+
+    def lend(self, tool, on):
+        if tool in self.out:
+            raise DeskError(tool)
+        self.out[tool] = on
+        return on + timedelta(days=7)
+
+    def rate(self):
+        return 0.1 + 0.2
+"""
+DESK = Call(name="Desk")
+
+
+def lend(tool: str, day: int) -> Call:
+    return Call(name="lend", on=0, args=(tool, ["date", f"2026-03-{day:02}"]))
+
+
+DUE = b'["=",["date","2026-03-08"]]'
+REFUSED = b'["!","DeskError",["Exception"],"drill"]'
+ONE: Program = (DESK, lend("drill", 1))
+TWO: Program = (*ONE, lend("drill", 2))
+RATE: Program = (DESK, lend("drill", 1), lend("drill", 2), Call(name="rate", on=0))
+
+
+def outcomes(program: Program) -> Sequence[bytes]:
+    return [b'["=",["object","Desk",[]]]', DUE, REFUSED, b'["=",["float","0.30000000000000004"]]'][: len(program)]
+
+
+def told(number: int, program: Program, outcome: bytes, *, page: str | None = None) -> Told:
+    shown = outcome if page else None
+    return Told(id=str(number), decision="d", program=program, kind="value", outcome=outcome, page=page, shown=shown)
+
+
+ANSWERS = [told(1, TWO, REFUSED), told(2, RATE, b'["=",["float","0.3"]]'), told(3, ONE, DUE)]
+
+
+def kept(folder: Path, answers: Sequence[Told] = ANSWERS) -> str:
+    path = keep(folder, answers, module="desk", outcomes=outcomes)
+    assert path is not None
+    return path.read_text()
+
+
+def pytest_of(folder: Path) -> subprocess.CompletedProcess[str]:
+    (folder / "desk.py").write_text(MODULE)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:xdist",
+        str(folder / FILE_NAME),
+    ]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_file_is_plain_pytest_that_the_owners_draft_passes(tmp_path: Path) -> None:
+    text = kept(tmp_path)
+    assert "from desk import Desk, DeskError" in text
+    assert 'assert desk.lend("drill", date(2026, 3, 1)) == date(2026, 3, 8)' in text
+    assert "with pytest.raises(DeskError):" in text
+    ran = pytest_of(tmp_path)
+    assert ran.returncode == 0, ran.stdout
+    assert "3 passed" in ran.stdout
+
+
+def test_a_draft_that_goes_against_an_answer_fails(tmp_path: Path) -> None:
+    kept(tmp_path, [told(1, ONE, b'["=",["date","2026-03-11"]]')])
+    assert pytest_of(tmp_path).returncode == 1
+
+
+def test_the_same_answers_change_nothing(tmp_path: Path) -> None:
+    assert kept(tmp_path) == kept(tmp_path)
+
+
+def test_new_answers_are_added_and_what_the_owner_edited_stays(tmp_path: Path) -> None:
+    kept(tmp_path, ANSWERS[:1])
+    path = tmp_path / FILE_NAME
+    path.write_text(path.read_text().replace("def test_lend", "def test_mine_now"))
+    text = kept(tmp_path, ANSWERS)
+    assert text.count("def test_mine_now") == 1
+    assert text.count("def test_") == 3
+    assert pytest_of(tmp_path).returncode == 0
+
+
+def test_a_test_that_the_owner_deleted_is_not_written_again(tmp_path: Path) -> None:
+    before = kept(tmp_path, ANSWERS[:2])
+    start = before.index("def test_rate")
+    end = before.index("# written so far")
+    (tmp_path / FILE_NAME).write_text(before[:start] + before[end:])
+    assert "def test_rate" not in kept(tmp_path, ANSWERS)
+
+
+def test_lines_of_one_scene_become_one_test() -> None:
+    scene = [told(1, ONE, DUE, page="p"), told(2, TWO, REFUSED, page="p"), told(3, ONE, DUE, page="q")]
+    assert [len(c.wanted) for c in checked(scene)] == [2, 1]
+
+
+def test_what_is_no_value_is_not_asserted() -> None:
+    vague = Told(id="1", decision="d", program=ONE, kind="either")
+    assert checked([vague]) == []
+
+
+def test_answers_survive_the_ledger() -> None:
+    assert msgspec.json.decode(msgspec.json.encode(ANSWERS[0]), type=Told) == ANSWERS[0]
+
+
+def test_nothing_answered_makes_no_file(tmp_path: Path) -> None:
+    assert keep(tmp_path, [], module="desk", outcomes=outcomes) is None
+    assert not (tmp_path / FILE_NAME).exists()
