@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from tamis.taste import meaning as meaning_module
+from tamis.taste.features import Features, read_features
+from tamis.taste.meaning import meaning, word_table
+from tamis.taste.words import read_words
+
+SEA = ["The sea was grey and the ferry rolled in the waves.", "Waves broke over the pier and the ferry left the sea."]
+BREAD = [
+    "She kneaded the dough and baked bread in the oven.",
+    "The oven was hot, the bread rose and the dough browned.",
+]
+
+
+def nearest_is_of_its_kind(values: np.ndarray) -> bool:
+    away = ((values[:, None] - values[None]) ** 2).sum(axis=2) + np.eye(4) * 1e9
+    return away.argmin(axis=1).tolist() == [1, 0, 3, 2]
+
+
+def test_every_group_is_centred_and_contributes_a_variance_of_one() -> None:
+    texts = [f"{'word ' * n}and the {name} left. {'Really?' * (n % 3)}" for n, name in enumerate("abcdefghijkl", 3)]
+    features = read_features(texts)
+    for columns in features.groups.values():
+        assert columns.mean(axis=0) == pytest.approx(0, abs=0.3)
+        assert (columns**2).sum(axis=1).mean() == pytest.approx(1, abs=0.35)
+
+
+@pytest.mark.skipif(word_table() is None, reason="wordllama is not installed")
+def test_texts_about_the_same_lie_together_by_wordllama() -> None:
+    assert nearest_is_of_its_kind(meaning(read_words(SEA + BREAD)).values)
+
+
+def test_without_wordllama_the_texts_own_words_are_used_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(meaning_module, "word_table", lambda: None)
+    features = read_features(SEA + BREAD)
+    assert any("tamis[prose]" in note for note in features.notes)
+    assert nearest_is_of_its_kind(features.groups["meaning"])
+
+
+def test_the_same_texts_give_the_same_features() -> None:
+    one, other = read_features(SEA + BREAD), read_features(SEA + BREAD)
+    assert all(np.array_equal(one.groups[name], other.groups[name]) for name in one.groups)
+
+
+@pytest.mark.parametrize(
+    "texts", [[], ["one"], ["same"] * 5, ["", ""], ["海边的灯。", "信还没有打开。"], ["قرأت", "ثم عادت"]]
+)
+def test_texts_that_hardly_differ_or_are_of_any_script_have_finite_features(texts: list[str]) -> None:
+    features = read_features(texts)
+    assert features.n_texts == len(texts)
+    assert all(np.isfinite(columns).all() for columns in features.groups.values())
+
+
+def test_a_text_of_two_megabytes_is_read() -> None:
+    features = read_features(["The sea was grey. " * 120_000, *SEA])
+    assert all(np.isfinite(columns).all() for columns in features.groups.values())
+
+
+def test_a_judges_missing_scores_count_as_the_middle() -> None:
+    features = Features(n_texts=3, groups={}).with_group("judge", np.array([[1.0], [np.nan], [3.0]]))
+    assert features.groups["judge"][:, 0] == pytest.approx(
+        [-features.groups["judge"][2, 0], 0, features.groups["judge"][2, 0]]
+    )
+
+
+def test_a_column_of_the_wrong_length_is_refused() -> None:
+    with pytest.raises(ValueError, match="2 rows of judge for 3 texts"):
+        Features(n_texts=3, groups={}).with_group("judge", np.zeros((2, 1)))
