@@ -1,0 +1,107 @@
+"""BoTorch and BayBE in the places of our own parts (the extra `tamis[baybe]`): a model of theirs as a surrogate, a
+recommender of theirs as a whole policy, so that they can be compared in the same campaign. The only file that imports
+them."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tamis.errors import boundary
+from tamis.lab.campaign import Campaign
+from tamis.lab.features import Features, View
+from tamis.lab.gp import FitError, Ints
+from tamis.lab.settings import Goal, LabSection
+from tamis.lab.surrogate import Guess, Seen
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from botorch.models import SingleTaskGP
+
+
+@dataclass(frozen=True)
+class _BotorchFitted:
+    view: View
+    model: "SingleTaskGP"
+
+    def guess(self, rows: Ints) -> Guess:
+        import torch  # noqa: PLC0415  (an extra)
+
+        with torch.no_grad():
+            said = self.model.posterior(torch.as_tensor(self.view.x[rows]))
+        return Guess(said.mean.numpy()[:, 0], said.variance.sqrt().numpy()[:, 0])
+
+
+@dataclass(frozen=True)
+class BotorchSurrogate:
+    """BoTorch's SingleTaskGP with its defaults on the main view; it can stand in a bank beside or instead of ours."""
+
+    name: str = "botorch"
+
+    def fit(self, features: Features, seen: Seen, rng: np.random.Generator) -> _BotorchFitted:
+        import torch  # noqa: PLC0415  (an extra)
+        from botorch.fit import fit_gpytorch_mll  # noqa: PLC0415
+        from botorch.models import SingleTaskGP  # noqa: PLC0415
+        from gpytorch.mlls import ExactMarginalLogLikelihood  # noqa: PLC0415
+
+        torch.manual_seed(int(rng.integers(2**31)))
+        with boundary(FitError, "fitting BoTorch's process"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = SingleTaskGP(torch.as_tensor(features.main.x[seen.rows]), torch.as_tensor(seen.values)[:, None])
+            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
+        return _BotorchFitted(features.main, model)
+
+
+def baybe_batch(
+    cells: Sequence[Mapping[str, str]], lab: LabSection, goal: Goal, campaign: Campaign, want: int, *, seed: int
+) -> list[int]:
+    """The places of the next ideas by BayBE with its defaults, given the same ideas and results. Draft ids must be
+    places in `cells`. Raises FitError where it fails."""
+    from baybe import Campaign as Theirs  # noqa: PLC0415
+    from baybe.objectives import SingleTargetObjective  # noqa: PLC0415
+    from baybe.searchspace import SearchSpace  # noqa: PLC0415
+    from baybe.targets import NumericalTarget  # noqa: PLC0415
+    from baybe.utils.random import set_random_seed  # noqa: PLC0415
+
+    set_random_seed(seed)
+    frame = _frame(cells, lab)
+    target = NumericalTarget(goal.name, minimize=goal.sign < 0)
+    with boundary(FitError, "BayBE"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        space = SearchSpace.from_dataframe(frame, _parameters(frame, lab))
+        theirs = Theirs(space, SingleTargetObjective(target))
+        seen = [(int(row.proposed.draft), row.results[0].values[goal.name]) for row in campaign.rows() if row.results]
+        if seen:
+            known = frame.iloc[[place for place, _ in seen]].copy()
+            known[goal.name] = [value for _, value in seen]
+            theirs.add_measurements(known)
+        chosen = theirs.recommend(want)
+    places = {tuple(row): place for place, row in enumerate(frame.itertuples(index=False))}
+    return [places[tuple(row)] for row in chosen[list(frame.columns)].itertuples(index=False)]
+
+
+def _frame(cells: Sequence[Mapping[str, str]], lab: LabSection) -> "pd.DataFrame":
+    import pandas as pd  # noqa: PLC0415  (an extra)
+
+    numbers = [*(lab.composition or ()), *(one if isinstance(one, str) else one.name for one in lab.number)]
+    names = [*lab.smiles, *lab.category]
+    columns = {name: [float(row[name]) for row in cells] for name in numbers}
+    return pd.DataFrame({**columns, **{name: [row[name] for row in cells] for name in names}})
+
+
+def _parameters(frame: "pd.DataFrame", lab: LabSection) -> list[object]:
+    """Molecules as BayBE's substances, with its default encoding, other names one-hot, numbers as they are."""
+    from baybe.parameters import CategoricalParameter, NumericalDiscreteParameter, SubstanceParameter  # noqa: PLC0415
+
+    found: list[object] = []
+    for name in frame.columns:
+        levels = sorted(set(frame[name]))
+        if name in lab.smiles:
+            found.append(SubstanceParameter(name, {level: level for level in levels}))
+        elif name in lab.category:
+            found.append(CategoricalParameter(name, levels))
+        else:
+            found.append(NumericalDiscreteParameter(name, levels))
+    return found

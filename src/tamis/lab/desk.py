@@ -1,0 +1,308 @@
+"""The lab desk's path: ideas become valid and distinct, a batch is proposed, results come back, and it is said what
+they mean.
+
+Nothing is remembered between two calls but what the ledger holds, so a run may be killed anywhere and go on, and a
+result may come weeks later. What a batch holds follows from the events before it and the seed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+
+from tamis.errors import BriefError
+from tamis.lab import campaign as events
+from tamis.lab.campaign import Campaign, Event, Row
+from tamis.lab.features import Features, features_of
+from tamis.lab.ideas import Ideas, Reader, read_ideas
+from tamis.lab.novelty import distances_to
+from tamis.lab.outlook import Best, Outlook, odds_of_best, outlook
+from tamis.lab.owner import StandIn
+from tamis.lab.picture import picture
+from tamis.lab.plan import Learned, choose, past_of, proposed, study
+from tamis.lab.settings import LabSection, goals_of
+from tamis.lab.sheet import Read, as_csv, read_results, table, write_xlsx
+from tamis.ledger import Ledger
+from tamis.records import Broke, Choice, Draft, Evidence, Held, Odds, Span, Spec, digest
+from tamis.run import Run
+
+VALID = Spec(kind="check", name="parses", version="lab 1")
+DISTINCT = Spec(kind="check", name="duplicates", version="lab 1")
+SHEETS = "batches"
+PICTURE = "campaign.svg"
+ENOUGH_EXPERIENCE = 20
+"""Odds rest on how the campaign's own forecasts fared; before so many came back there are none."""
+
+Drafts = Iterable[tuple[str, str, bytes]]
+"""Draft id, name and content."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a campaign stands, for whoever tells it. `sheet` is the file of the batch that waits for results."""
+
+    ideas: Ideas
+    campaign: Campaign
+    outlook: Outlook
+    sheet: Path | None
+    choice: Choice
+
+
+class LabDesk:
+    """One brief's lab. `lab` is `[lab]` of tamis.toml. `drafts` are those of the run; without them, the ledger's."""
+
+    def __init__(self, run: Run, lab: LabSection, drafts: Drafts | None = None) -> None:
+        self._run, self._lab = run, lab
+        self._goals = goals_of(lab)
+        self._units = {goal.name: goal.unit for goal in self._goals}
+        self._brief = run.loaded.brief.id
+        run.progress.start("ideas")
+        with run.spans.span("reading", "ideas") as span:
+            self.ideas = read_ideas(drafts if drafts is not None else drafts_of(run.ledger, self._brief), lab)
+            self._record_ideas(span.id)
+        self.campaign = events.load(run.ledger, self._brief)
+        events.mend(run.ledger, self.campaign, self._units)
+
+    # what is known of the ideas
+
+    def _record_ideas(self, span: str) -> None:
+        """Refusals and folds one by one, the valid together: all of them again only where they have changed."""
+        findings, ideas = self._run.findings, self.ideas
+        for draft, reason in ideas.refused.items():
+            if findings.about(VALID, draft) is None:
+                findings.record(VALID, (draft,), Broke(witness=reason), span=span)
+        for draft, keeper in ideas.folded.items():
+            if findings.about(DISTINCT, draft) is None:
+                how = {"folded": "yes", "keeper": keeper, "kind": "same idea"}
+                findings.record(DISTINCT, (draft,), Held(), how=how, span=span)
+        valid = tuple(draft for idea in ideas.ideas for draft in (idea.draft, *idea.also))
+        if any(findings.about(VALID, draft) is None for draft in valid):
+            findings.record(VALID, valid, Held(cases=len(valid)), span=span)
+
+    @cached_property
+    def features(self) -> Features:
+        with self._run.spans.span("ranking", "features"):
+            return features_of(self.ideas.columns, seed=self._lab.seed)
+
+    def learned(self) -> Learned:
+        with self._run.spans.span("ranking", "models"):
+            return study(self.campaign, self.ideas, self.features, self._goals, seed=self._lab.seed)
+
+    # batches
+
+    def next_batch(self) -> list[Row]:
+        """Proposes and records the next batch; empty where no idea is left."""
+        learned = self.learned()
+        with self._run.spans.span("ranking", "batch") as span:
+            picks = choose(
+                self.campaign, learned, self._lab.batch, seed=self._lab.seed, repeat_every=self._lab.repeat_every
+            )
+            if not picks:
+                return []
+            number = len(self.campaign.batches) + 1
+            rows = proposed(picks, number, self.ideas, self._hashes, self._goals, models=learned.models)
+            now = self._run.clock.now()
+            return events.propose(self._run.ledger, self.campaign, rows, at=now, span=span.id)
+
+    def batch_to_measure(self) -> list[Row]:
+        """The batch that the lab should have now: the last one while nothing of it came back, else a new one."""
+        last = self.campaign.batches[-1] if self.campaign.batches else []
+        if last and all(row.waits for row in last):
+            return last
+        return self.next_batch()
+
+    def write_sheet(self, rows: Sequence[Row]) -> Path:
+        """The batch as a file for the lab, beside the brief. A sheet that is there already is left alone: the lab may
+        be filling it in."""
+        folder = self._run.loaded.folder / SHEETS
+        path = folder / f"batch-{rows[0].batch:02d}.{self._lab.sheet}"
+        if not path.exists():
+            folder.mkdir(exist_ok=True)
+            lines = table(rows, self._cells, self._goals, self._fields, self._brief)
+            part = path.with_suffix(".part")
+            if self._lab.sheet == "xlsx":
+                write_xlsx(part, lines)
+            else:
+                part.write_text(as_csv(lines), encoding="utf-8")
+            part.replace(path)
+        return path
+
+    @cached_property
+    def _cells(self) -> dict[str, dict[str, object]]:
+        return {idea.draft: idea.cells for idea in self.ideas.ideas}
+
+    @cached_property
+    def _hashes(self) -> dict[str, str]:
+        return {idea.draft: digest(repr(idea.key)) for idea in self.ideas.ideas}
+
+    @property
+    def _fields(self) -> tuple[str, ...]:
+        reader, lab = Reader(self._lab), self._lab
+        formula = (reader.formula,) if reader.formula else ()
+        return (
+            *formula,
+            *reader.elements,
+            *lab.smiles,
+            *lab.category,
+            *(one.name for one in reader.numbers),
+            *lab.text,
+        )
+
+    # results
+
+    def take_sheet(self, path: Path, *, by: str) -> Read:
+        """Records the good rows of a sheet that came back and returns what was in it."""
+        at = _iso(self._run.clock.now())
+        read = read_results(path, self.campaign, self._goals, by=by, at=at)
+        self.take(read.events, by=by, file=path.name)
+        return read
+
+    def take(self, happened: Sequence[Event], *, by: str, file: str = "") -> None:
+        """Records events, and the span of each batch that they complete."""
+        now = self._run.clock.now()
+        waited = {row.batch for row in self.campaign.rows() if row.waits}
+        with self._run.spans.span("lab", "results") as span:
+            events.record(
+                self._run.ledger, self.campaign, happened, self._units, by=by, at=_iso(now), file=file, span=span.id
+            )
+        still = {row.batch for row in self.campaign.rows() if row.waits}
+        for batch in sorted(waited - still):
+            self._run.ledger.add(self._bench_span(batch, now))
+
+    def _bench_span(self, batch: int, now: float) -> Span:
+        """From proposing a batch to its last result: what a faster writer doesn't change."""
+        started = self.campaign.proposed_at[batch - 1]
+        waited = max(0.0, now - started)
+        return Span(
+            id=digest("bench", self._brief, str(batch)),
+            parent=None,
+            stage="lab",
+            name=f"batch {batch}",
+            started=started,
+            ended=started + waited,
+            waited=waited,
+            waited_on="the bench",
+            resource="bench",
+        )
+
+    def withdraw(self, row: str, *, by: str, why: str) -> None:
+        """Takes a row back that is not measured yet. Raises BriefError where there is none."""
+        self._open_row(row)
+        self.take([Event(row=row, kind="withdrawn", why=why, by=by, at=_iso(self._run.clock.now()))], by=by)
+
+    def sent(self, batch: int, *, by: str) -> int:
+        """Notes that a batch has gone to the lab; returns of how many rows that is news."""
+        if not 1 <= batch <= len(self.campaign.batches):
+            raise BriefError(f"there is no batch {batch}", hint=f"{len(self.campaign.batches)} were proposed")
+        rows = [row for row in self.campaign.batches[batch - 1] if row.sent is None]
+        at = _iso(self._run.clock.now())
+        self.take([Event(row=row.proposed.row, kind="sent", by=by, at=at) for row in rows], by=by)
+        return len(rows)
+
+    def _open_row(self, row: str) -> Row:
+        found = self.campaign.by_id().get(row)
+        if found is None or not found.waits:
+            state = (
+                "was never proposed" if found is None else "has its result already" if found.results else "is settled"
+            )
+            raise BriefError(f"row {row} {state}")
+        return found
+
+    def play(self, owner: StandIn, batches: int) -> None:
+        """Plays the campaign on with a stand-in lab until it has so many batches, and takes what comes late."""
+        waiting = [row for row in self.campaign.rows() if row.waits]
+        if waiting:  # a run before this one was stopped while they were on the bench
+            self.take(owner.results(len(self.campaign.batches), waiting, self._cells, self._goals), by=owner.where)
+        self._run.progress.start("batches", batches)
+        while len(self.campaign.batches) < batches:
+            rows = self.next_batch()
+            if not rows:
+                break
+            self.take(owner.results(rows[0].batch, rows, self._cells, self._goals), by=owner.where)
+            self._run.progress.advance()
+        self.take(owner.rest(), by=owner.where)
+
+    # what it says
+
+    def standing(self, *, sheet: Path | None = None) -> Standing:
+        """Where the campaign stands, with the choice that follows, recorded."""
+        learned = self.learned()
+        with self._run.spans.span("ranking", "choose"):
+            known = distances_to(self._lab, self._run.loaded.folder, self.ideas)
+            said = outlook(self.campaign, self.ideas, learned, self._goals, self._lab, known=known)
+            choice = self._choice(said, learned)
+        return Standing(self.ideas, self.campaign, said, sheet, choice)
+
+    def write_picture(self) -> Path:
+        """The campaign's picture beside the brief, written anew."""
+        path = self._run.loaded.folder / PICTURE
+        part = path.with_suffix(".part")
+        past = past_of(self.campaign, self._goals[0])
+        part.write_text(picture(self.campaign, past, self._goals[0]), encoding="utf-8")
+        return part.replace(path)
+
+    def _choice(self, said: Outlook, learned: Learned) -> Choice:
+        """The best of the ideas that are verified; none before one is."""
+        verified = [best for best in said.best if best.rung == "replicated" and not best.disagree]
+        saw = self._run.ledger.position()
+        choice = Choice(
+            id=digest("choice", self._brief, str(saw)),
+            brief=self._brief,
+            draft=verified[0].draft if verified else None,
+            odds=self._odds(verified[0], said, learned) if verified else Odds(p=None, basis="nothing is verified yet"),
+            saw=saw,
+            among=tuple(idea.draft for idea in self.ideas.ideas),
+            because=_because(said, verified),
+        )
+        self._run.ledger.add(choice)
+        return choice
+
+    def _odds(self, best: Best, said: Outlook, learned: Learned) -> Odds:
+        past = learned.pasts[0]
+        if len(past) < ENOUGH_EXPERIENCE:
+            return Odds(p=None, basis=f"{len(past)} forecasts have come back, too few to rest odds on")
+        share = said.covered["90"]
+        basis = f"{len(past)} forecasts came back, and {share:.0%} of them lay in their 90% intervals"
+        return Odds(p=odds_of_best(learned, self.ideas, best, said.noise_sd), basis=basis)
+
+
+def settle(
+    run: Run, lab: LabSection, drafts: Drafts, *, owner: StandIn | None = None, batches: int | None = None
+) -> Standing:
+    """What `tamis run` does for the lab desk. Without an owner it proposes the batch that the lab should have now and
+    writes its sheet; with one it plays the campaign on until it has `batches` (one more than now, where None)."""
+    desk = LabDesk(run, lab, drafts)
+    if owner is not None:
+        desk.play(owner, batches or len(desk.campaign.batches) + 1)
+        return desk.standing()
+    rows = desk.batch_to_measure()
+    return desk.standing(sheet=desk.write_sheet(rows) if rows else None)
+
+
+def drafts_of(ledger: Ledger, brief: str) -> Drafts:
+    """The drafts of the newest reading, from the ledger alone. Raises BriefError where nothing was read yet."""
+    pool: tuple[str, ...] = ()
+    for evidence in ledger.all(Evidence):
+        if evidence.check.name == "pool":
+            pool = evidence.drafts
+    wanted = set(pool)
+    found = [draft for draft in ledger.all(Draft, about=brief) if draft.id in wanted]
+    if not found:
+        raise BriefError("no ideas were read yet", hint="`tamis run` reads them and proposes the first batch")
+    return [(draft.id, draft.name, ledger.blob(draft.blob)) for draft in found]
+
+
+def _because(said: Outlook, verified: Sequence[Best]) -> str:
+    if not said.best:
+        return said.stop
+    leader = said.best[0]
+    if not verified:
+        return f"nothing is verified: {leader.name} leads, {leader.disagree or leader.rung}. {said.stop}"
+    if verified[0].draft != leader.draft:
+        return f"it is the best that is verified; {leader.name} leads, {leader.disagree or leader.rung}. {said.stop}"
+    return f"it leads, measured {leader.measurements} times. {said.stop}"
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, tz=UTC).isoformat(timespec="seconds")

@@ -1,0 +1,330 @@
+"""The sheet that goes to the lab and comes back: CSV or .xlsx.
+
+Out: a row for each place, with its id, the hash of the idea's content and the campaign, so that what comes back can be
+told apart from anything else. In: row by row. Good rows become events; each bad one is told with its line and reason;
+nothing is recorded here.
+
+Spreadsheets save what they please: semicolons or tabs, decimal commas, a mark before the first byte, dates for
+fractions. The first four are read as what they are, the last is refused.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from zipfile import BadZipFile
+
+from tamis.errors import DraftsError, nearest
+from tamis.lab.campaign import Campaign, Event, Row
+from tamis.lab.ideas import Cells
+from tamis.lab.numbers import NotANumber, number_in
+from tamis.lab.settings import Goal
+from tamis.lab.units import converted, is_unit
+
+FIXED = ("row", "idea")
+AFTER = ("synthesis", "lab_batch", "measured_at", "measured_by", "status", "note")
+LAST = ("hash", "campaign")
+FAILED = {"failed", "fail", "broken", "x"}
+WITHDRAWN = {"withdrawn", "cancelled", "canceled"}
+CORRECTED = {"corrected", "correction"}
+MOST_BYTES = 50_000_000
+
+
+@dataclass(frozen=True)
+class Bad:
+    """A row that was not taken: its line in the file (from 1, the header is 1) and why."""
+
+    line: int
+    row: str
+    why: str
+
+
+@dataclass
+class Read:
+    """What an uploaded sheet holds. `notes` are things taken that its sender should know of; `blank` counts rows not
+    measured yet."""
+
+    events: list[Event] = field(default_factory=list)
+    bad: list[Bad] = field(default_factory=list)
+    notes: list[Bad] = field(default_factory=list)
+    blank: int = 0
+    again: int = 0
+
+
+def unit_column(goal: Goal, goals: Sequence[Goal]) -> str:
+    return "unit" if len(goals) == 1 else f"unit of {goal.name}"
+
+
+def table(
+    rows: Sequence[Row], cells: Mapping[str, Cells], goals: Sequence[Goal], fields: Sequence[str], campaign: str
+) -> list[list[str]]:
+    """The sheet's cells, header first. `cells` are each draft's own, `fields` the columns that describe an idea."""
+    results = [name for goal in goals for name in (goal.name, unit_column(goal, goals))]
+    lines = [[*FIXED, *fields, "why", *results, *AFTER, *LAST]]
+    for row in rows:
+        idea = cells[row.proposed.draft]
+        asked = [value for goal in goals for value in ("", goal.unit or "")]
+        described = [str(idea.get(name, "")) for name in fields]
+        tail = [""] * len(AFTER) + [row.proposed.hash, mark_of(campaign)]
+        lines.append([row.proposed.row, row.proposed.name, *described, row.proposed.why, *asked, *tail])
+    return lines
+
+
+def mark_of(campaign: str) -> str:
+    """What names the campaign on a sheet; the letter keeps spreadsheets from reading a number."""
+    return f"c{campaign[:12]}"
+
+
+def as_csv(lines: Sequence[Sequence[str]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([[_harmless(cell) for cell in line] for line in lines])
+    return out.getvalue()
+
+
+def write_xlsx(path: Path, lines: Sequence[Sequence[str]]) -> None:
+    from openpyxl import Workbook  # noqa: PLC0415  (a tenth of a second, and only for this)
+
+    book = Workbook(write_only=True)
+    sheet = book.create_sheet("batch")
+    for line in lines:
+        sheet.append([_harmless(cell) for cell in line])
+    book.save(path)
+
+
+def _harmless(cell: str) -> str:
+    """A cell that a spreadsheet would run as a formula gets a mark before it: ideas are written by models."""
+    return f"'{cell}" if cell[:1] in {"=", "+", "@", "\t", "\r"} or (cell[:1] == "-" and not _is_number(cell)) else cell
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return not number_in(text)[1]
+    except NotANumber:
+        return False
+
+
+def cells_of(path: Path) -> list[tuple[int, list[str]]]:
+    """Every row that is not empty, with its line. Raises DraftsError where the file can't be read as a sheet."""
+    if not path.is_file():
+        raise DraftsError(f"there is no file {path}")
+    if path.stat().st_size > MOST_BYTES:
+        raise DraftsError(f"{path} is {path.stat().st_size / 1e6:,.0f} MB; a sheet of results has at most 50")
+    found = _xlsx(path) if path.suffix.lower() in {".xlsx", ".xlsm"} else _csv(path)
+    return [(line, cells) for line, cells in found if any(cell.strip() for cell in cells)]
+
+
+def _csv(path: Path) -> Iterable[tuple[int, list[str]]]:
+    raw = path.read_bytes()
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        text = raw.decode("utf-16", "replace")
+    else:
+        try:
+            text = raw.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            text = raw.decode("cp1252", "replace")  # what older spreadsheets save
+    if text.lower().startswith("sep="):
+        text = text.partition("\n")[2]
+    first = text.lstrip("\n").partition("\n")[0]
+    delimiter = max(";\t,", key=first.count)
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    try:
+        yield from ((reader.line_num, cells) for cells in reader)
+    except csv.Error as error:
+        raise DraftsError(f"{path} line {reader.line_num} can't be read as CSV: {error}") from error
+
+
+def _xlsx(path: Path) -> Iterable[tuple[int, list[str]]]:
+    from openpyxl import load_workbook  # noqa: PLC0415  (as above)
+
+    try:
+        book = load_workbook(path, read_only=True, data_only=True)
+    except (BadZipFile, KeyError, ValueError, OSError) as error:
+        raise DraftsError(f"{path} is not an .xlsx workbook: {error}", hint="save it as .xlsx or as CSV") from error
+    sheet = next((one for one in book.worksheets if one.title == "batch"), book.worksheets[0])
+    for line, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
+        yield line, ["" if cell is None else str(cell) for cell in cells]
+
+
+def read_results(path: Path, campaign: Campaign, goals: Sequence[Goal], *, by: str, at: str) -> Read:
+    """What the sheet says of the campaign's rows. Raises DraftsError where it is no such sheet at all."""
+    lines = cells_of(path)
+    if not lines:
+        raise DraftsError(f"{path} is empty")
+    header = [name.strip().lower() for name in lines[0][1]]
+    _require_columns(path, header, goals)
+    found = Read()
+    reader = _RowReader(campaign, goals, path.name, by, at)
+    for line, cells in lines[1:]:
+        padded = cells + [""] * (len(header) - len(cells))
+        reader.take(line, {name: cell.strip() for name, cell in zip(header, padded, strict=False)}, found)
+    _drop_contradictions(found)
+    return found
+
+
+def _require_columns(path: Path, header: Sequence[str], goals: Sequence[Goal]) -> None:
+    for name in ("row", *(goal.name for goal in goals)):
+        if name.lower() not in header:
+            near = nearest(name.lower(), header)
+            raise DraftsError(
+                f"{path} has no column {name!r}" + (f"; is {near!r} meant to be it?" if near else ""),
+                hint="fill in the sheet that `tamis run` wrote, and leave its columns as they are",
+            )
+
+
+class _RowReader:
+    """Reads one row after the other, knowing those before it."""
+
+    def __init__(self, campaign: Campaign, goals: Sequence[Goal], file: str, by: str, at: str) -> None:
+        self._campaign, self._goals, self._file, self._by, self._at = campaign, goals, file, by, at
+        self._rows = campaign.by_id()
+
+    def take(self, line: int, cells: Mapping[str, str], found: Read) -> None:
+        row_id = cells.get("row", "")
+        why = self._not_ours(row_id, cells)
+        if why:
+            found.bad.append(Bad(line, row_id, why))
+            return
+        status = cells.get("status", "").lower()
+        try:
+            event = self._event(line, row_id, cells, status)
+        except NotANumber as error:
+            found.bad.append(Bad(line, row_id, str(error)))
+            return
+        if event is None:
+            found.blank += 1
+            return
+        self._file_away(line, self._rows[row_id], event, found)
+
+    def _not_ours(self, row_id: str, cells: Mapping[str, str]) -> str | None:
+        campaign = cells.get("campaign", "")
+        if campaign and campaign != mark_of(self._campaign.id):
+            return f"belongs to another campaign ({campaign}; this one is {mark_of(self._campaign.id)})"
+        if not row_id:
+            return "has no row id"
+        if row_id not in self._rows:
+            near = nearest(row_id, self._rows)
+            return f"no row {row_id} was ever proposed here" + (f"; is {near} meant?" if near else "")
+        wanted = self._rows[row_id].proposed.hash
+        if cells.get("hash", wanted) not in {wanted, ""}:
+            return f"its hash is {cells['hash']}, not {wanted}: this is not the idea that was proposed as {row_id}"
+        return None
+
+    def _event(self, line: int, row_id: str, cells: Mapping[str, str], status: str) -> Event | None:
+        """None where nothing was filled in. Raises NotANumber with what is wrong."""
+        said = [cells.get(goal.name.lower(), "") for goal in self._goals]
+        kind: str = "corrected" if status in CORRECTED else "measured"
+        if status in FAILED or any(one.lower() in FAILED for one in said):
+            kind = "failed"
+        elif status in WITHDRAWN:
+            kind = "withdrawn"
+        elif not any(said):
+            return None
+        values = {}
+        if kind in {"measured", "corrected"}:
+            values = {goal.name: self._value(goal, text, cells) for goal, text in zip(self._goals, said, strict=True)}
+        return Event(
+            row=row_id,
+            kind=kind,  # type: ignore[arg-type]  # one of the four set above
+            values=values,
+            why=cells.get("note", ""),
+            at=cells.get("measured_at", ""),
+            by=cells.get("measured_by", "") or self._by,
+            synthesis=cells.get("synthesis", ""),
+            lab_batch=cells.get("lab_batch", ""),
+            file=self._file,
+            line=line,
+        )
+
+    def _value(self, goal: Goal, text: str, cells: Mapping[str, str]) -> float:
+        try:
+            value, unit = number_in(text)
+        except NotANumber as error:
+            raise NotANumber(f"{goal.name} {error}") from error
+        unit = unit or cells.get(unit_column(goal, self._goals).lower(), "")
+        return in_goal_unit(goal, value, unit)
+
+    def _file_away(self, line: int, row: Row, event: Event, found: Read) -> None:
+        """A new event, one told before, or a further measurement of a row that has some."""
+        known = [one for one in (*row.results, *row.failed) if _alike(one, event)]
+        if known or (event.kind == "withdrawn" and row.withdrawn):
+            found.again += 1
+            found.notes.append(Bad(line, event.row, "is recorded already; nothing changed"))
+            return
+        if event.kind == "withdrawn" and row.results:
+            found.bad.append(
+                Bad(line, event.row, "was measured, so it can't be withdrawn; send status = corrected to change it")
+            )
+            return
+        if event.kind == "corrected":
+            if not (row.results or row.failed):
+                found.bad.append(Bad(line, event.row, "has no result yet that could be corrected"))
+                return
+            newest = (row.results or row.failed)[-1]
+            event = Event(
+                **{**{name: getattr(event, name) for name in event.__struct_fields__}, "corrects": newest.key}
+            )
+            found.notes.append(Bad(line, event.row, f"corrects {_told(newest)}"))
+        elif event.kind == "measured" and row.results:
+            found.notes.append(
+                Bad(line, event.row, f"was measured already ({_told(row.results[-1])}); taken as a replicate")
+            )
+        found.events.append(event)
+
+
+def in_goal_unit(goal: Goal, value: float, unit: str) -> float:
+    """The value in the goal's unit, checked against what is possible. Raises NotANumber with what is wrong."""
+    if goal.unit and not unit:
+        raise NotANumber(
+            f"{goal.name} is {value:g} without a unit ({goal.unit} is expected; write it into the unit column)"
+        )
+    if goal.unit:
+        inside = converted(value, unit, goal.unit)
+        if inside is None:
+            known = f"{unit} can't be turned into {goal.unit}" if is_unit(unit) else f"there is no unit {unit!r}"
+            raise NotANumber(f"{goal.name} is {value:g} {unit}: {known}")
+        value = inside
+    elif unit:
+        raise NotANumber(f"{goal.name} is {value:g} {unit}, and [lab] unit says that it has none")
+    low, high = goal.low, goal.high
+    if (low is not None and value < low) or (high is not None and value > high):
+        between = f"between {low:g} and {high:g}" if low is not None and high is not None else "in its range"
+        raise NotANumber(
+            f"{goal.name} is {value:g} {goal.unit or ''}, which is not {between}: out of what is physically possible"
+        )
+    return value
+
+
+def _alike(one: Event, other: Event) -> bool:
+    """Whether both tell the same thing. Where only one of them says when or in which batch, that tells them apart."""
+    alike = one.values == other.values and (one.at, one.lab_batch) == (other.at, other.lab_batch)
+    return alike and (one.kind == "failed") == (other.kind == "failed")
+
+
+def _told(event: Event) -> str:
+    if event.kind == "failed":
+        return "failed"
+    return ", ".join(f"{name} {value:g}" for name, value in event.values.items())
+
+
+def _drop_contradictions(found: Read) -> None:
+    """A row told twice in one file counts once; told in two ways with nothing that tells two runs apart, not at all."""
+    by_run: dict[tuple[str, str, str], list[Event]] = {}
+    for event in found.events:
+        by_run.setdefault((event.row, event.at, event.lab_batch), []).append(event)
+    for events in by_run.values():
+        if len(events) == 1:
+            continue
+        lines = ", ".join(str(event.line) for event in events)
+        agree = all(_alike(events[0], event) for event in events)
+        for event in events[1:] if agree else events:
+            found.events.remove(event)
+            why = (
+                f"is told on lines {lines} alike; it counts once"
+                if agree
+                else (
+                    f"is told on lines {lines} in different ways, so none was taken; give two runs of it a measured_at "
+                    "or lab_batch each"
+                )
+            )
+            found.bad.append(Bad(event.line or 0, event.row, why))

@@ -1,0 +1,363 @@
+"""A campaign through its ledger: what goes out, what comes back, and that nothing is lost or counted twice."""
+
+import csv
+
+import pytest
+from openpyxl import Workbook, load_workbook
+
+from tamis.errors import BriefError, CheckError, DraftsError, UsageError
+from tamis.lab.owner import StandIn, stand_in
+from tamis.lab.settings import LabSection, goals_of
+from tamis.lab.story import lab_view, ladder, read_told, told
+from tamis.ledger import Ledger
+from tamis.records import Evidence, Measured, NoAnswer, Question
+
+from .lab_helpers import LAB, desk_on, filled, ideas, truth
+
+GOALS = goals_of(LAB)
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    with Ledger(tmp_path) as opened:
+        yield opened
+
+
+@pytest.fixture
+def desk(ledger, tmp_path):
+    return desk_on(ledger, tmp_path)
+
+
+@pytest.fixture
+def sheet(desk):
+    return desk.write_sheet(desk.next_batch())
+
+
+def test_a_sheet_holds_the_batch_with_row_ids_hashes_and_units(desk, sheet):
+    with sheet.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 4
+    assert [row["row"] for row in rows] == [row.proposed.row for row in desk.campaign.batches[0]]
+    assert {row["unit"] for row in rows} == {"V"}
+    assert all(row["hash"].startswith("h") and row["campaign"].startswith("c") for row in rows)
+    assert sum(float(rows[0][element]) for element in ("Ni", "Fe", "Co")) == pytest.approx(1.0)
+
+
+def test_results_land_as_evidence_with_who_and_where(desk, sheet, ledger):
+    read = desk.take_sheet(filled(sheet, {0: {"synthesis": "S7", "lab_batch": "plate 2"}}), by="Ana")
+    assert len(read.events) == 4
+    assert read.bad == []
+    found = [one for one in ledger.all(Evidence) if one.check.name == "lab"]
+    assert all(isinstance(one.answer, Measured) and one.answer.unit == "V" for one in found)
+    assert found[0].how["by"] == "Ana"
+    assert (found[0].how["synthesis"], found[0].how["lab_batch"]) == ("S7", "plate 2")
+    asked = {question.id for question in ledger.all(Question)}
+    assert {one.question for one in found} == asked
+
+
+def test_results_in_another_unit_are_converted(desk, sheet):
+    changes = {k: {"overpotential_V": "412,5", "unit": "mV"} for k in range(4)}
+    read = desk.take_sheet(filled(sheet, changes), by="Ana")
+    assert [event.values["overpotential_V"] for event in read.events] == pytest.approx([0.4125] * 4)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"row": "B01-09-dead"}, "no row"),
+        ({"row": ""}, "no row id"),
+        ({"hash": "h000000000000"}, "not the idea that was proposed"),
+        ({"unit": ""}, "without a unit"),
+        ({"unit": "kg"}, "can't be turned into V"),
+        ({"unit": "vlots"}, "no unit 'vlots'"),
+        ({"overpotential_V": "35"}, "physically possible"),
+        ({"overpotential_V": "inf"}, "not a finite number"),
+        ({"overpotential_V": "2-Jan"}, "a spreadsheet has turned"),
+        ({"overpotential_V": "1.234,5"}, "for thousands or for decimals"),
+        ({"campaign": "c123456789abc"}, "another campaign"),
+        ({"status": "corrected"}, "no result yet"),
+    ],
+)
+def test_a_bad_row_is_told_with_its_line_and_the_good_ones_land(desk, sheet, change, why):
+    read = desk.take_sheet(filled(sheet, {1: change}), by="Ana")
+    assert len(read.events) == 3
+    assert [bad.line for bad in read.bad] == [3]
+    assert why in read.bad[0].why
+    assert sum(1 for row in desk.campaign.rows() if row.results) == 3
+
+
+def test_the_same_sheet_uploaded_twice_changes_nothing(desk, sheet, ledger):
+    path = filled(sheet)
+    desk.take_sheet(path, by="Ana")
+    before = ledger.position()
+    again = desk.take_sheet(path, by="Ana")
+    assert (len(again.events), again.again) == (0, 4)
+    assert [one for one in ledger.all(Evidence) if one.check.name == "lab"] != []
+    assert sum(1 for one in ledger.all(Evidence) if one.check.name == "lab") == 4
+    assert ledger.position() <= before + 1  # the span of having looked
+
+
+def test_another_value_for_a_measured_row_is_a_replicate_and_is_said(desk, sheet):
+    desk.take_sheet(filled(sheet), by="Ana")
+    read = desk.take_sheet(filled(sheet, {0: {"overpotential_V": "0.9"}}), by="Ana")
+    assert len(read.events) == 1
+    assert any("replicate" in note.why for note in read.notes)
+    assert len(desk.campaign.batches[0][0].results) == 2
+
+
+def test_a_correction_supersedes_what_it_corrects(desk, sheet, ledger):
+    desk.take_sheet(filled(sheet), by="Ana")
+    desk.take_sheet(filled(sheet, {0: {"overpotential_V": "0.9", "status": "corrected"}}), by="Bo")
+    row = desk.campaign.batches[0][0]
+    assert [event.values["overpotential_V"] for event in row.results] == [0.9]
+    found = [one for one in ledger.all(Evidence) if one.check.name == "lab"]
+    newest = found[-1]
+    assert newest.how["by"] == "Bo"
+    assert newest.supersedes in {one.id for one in found[:-1]}
+
+
+def test_a_row_told_in_two_ways_in_one_file_is_not_taken_and_told_alike_counts_once(desk, sheet):
+    path = filled(sheet)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    other = lines[2].split(",")
+    other[lines[0].split(",").index("overpotential_V")] = "0.99"
+    path.write_text("\n".join([*lines, lines[1], ",".join(other)]) + "\n", encoding="utf-8")
+    read = desk.take_sheet(path, by="Ana")
+    assert len(read.events) == 3
+    assert sorted(bad.line for bad in read.bad) == [3, 6, 7]
+    assert any("alike; it counts once" in bad.why for bad in read.bad)
+    assert any("in different ways" in bad.why for bad in read.bad)
+
+
+def test_blank_rows_still_wait_and_failed_ones_are_missing_and_never_bad(desk, sheet, ledger):
+    read = desk.take_sheet(
+        filled(sheet, {0: {"overpotential_V": ""}, 1: {"status": "failed", "note": "leak"}}), by="Ana"
+    )
+    assert read.blank == 1
+    assert sum(1 for row in desk.campaign.rows() if row.waits) == 1
+    answers = [one.answer for one in ledger.all(Evidence) if one.check.name == "lab"]
+    assert NoAnswer(fault="check", why="leak") in answers
+    assert desk.learned().bench.pending.size == 1
+
+
+@pytest.mark.parametrize(
+    ("encoding", "delimiter", "comma"),
+    [("utf-8-sig", ";", ","), ("utf-16", "\t", "."), ("cp1252", ";", ","), ("utf-8", ",", ".")],
+)
+def test_what_spreadsheets_save_is_read(desk, sheet, encoding, delimiter, comma):
+    with filled(sheet).open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))
+    value = rows[0].index("overpotential_V")
+    for row in rows[1:]:
+        row[value] = row[value].replace(".", comma)
+    path = sheet.with_name("excel.csv")
+    with path.open("w", encoding=encoding, newline="") as file:
+        csv.writer(file, delimiter=delimiter, lineterminator="\r\n").writerows(rows)
+    assert len(desk.take_sheet(path, by="Ana").events) == 4
+
+
+def test_a_workbook_goes_out_and_comes_back(ledger, tmp_path):
+    lab = LabSection(goal=LAB.goal, unit="V", batch=4, composition=LAB.composition, sheet="xlsx")
+    desk = desk_on(ledger, tmp_path, lab)
+    path = desk.write_sheet(desk.next_batch())
+    book = load_workbook(path)
+    page = book.active
+    column = [cell.value for cell in page[1]].index("overpotential_V") + 1
+    for line in range(2, 6):
+        page.cell(line, column).value = 0.4 + line / 100
+    book.save(path)
+    read = desk.take_sheet(path, by="Ana")
+    assert [event.values["overpotential_V"] for event in read.events] == pytest.approx([0.42, 0.43, 0.44, 0.45])
+
+
+def test_what_is_no_sheet_is_refused_whole(desk, sheet, tmp_path):
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    (tmp_path / "fake.xlsx").write_text("no workbook")
+    Workbook().save(tmp_path / "blank.xlsx")
+    for name in ("empty.csv", "other.csv", "fake.xlsx", "blank.xlsx", "absent.csv"):
+        with pytest.raises(DraftsError):
+            desk.take_sheet(tmp_path / name, by="Ana")
+    assert desk.campaign.events == []
+
+
+def test_a_cell_that_a_spreadsheet_would_run_is_disarmed(ledger, tmp_path):
+    lab = LabSection(goal="minimize y", category=("c",), batch=2)
+    drafts = [("a", "a", b'{"c": "=HYPERLINK(1)"}'), ("b", "b", b'{"c": "plain"}')]
+    desk = desk_on(ledger, tmp_path, lab, drafts)
+    text = desk.write_sheet(desk.next_batch()).read_text(encoding="utf-8")
+    assert ",=HYPERLINK" not in text
+    assert "'=HYPERLINK(1)" in text
+
+
+def test_a_run_before_results_came_shows_the_same_batch(desk, sheet, ledger, tmp_path):
+    again = desk_on(ledger, tmp_path)
+    rows = again.batch_to_measure()
+    assert [row.proposed.row for row in rows] == [row.proposed.row for row in desk.campaign.batches[0]]
+    assert again.write_sheet(rows) == sheet
+
+
+def test_a_sheet_that_the_lab_is_filling_in_is_never_overwritten(desk, sheet):
+    sheet.write_text("mine", encoding="utf-8")
+    desk.write_sheet(desk.campaign.batches[0])
+    assert sheet.read_text(encoding="utf-8") == "mine"
+
+
+def test_the_next_batch_follows_from_the_ledger_alone(desk, sheet, ledger, tmp_path):
+    desk.take_sheet(filled(sheet), by="Ana")
+    other = desk_on(ledger, tmp_path)
+    assert [row.proposed for row in other.next_batch()] == [row.proposed for row in desk.next_batch()]
+
+
+def test_a_kill_before_the_rows_of_an_upload_were_recorded_is_mended(desk, sheet, ledger, tmp_path, monkeypatch):
+    add = type(ledger).add
+
+    def dies(self, record):
+        if isinstance(record, Evidence) and record.check.name == "lab":
+            raise KeyboardInterrupt
+        add(self, record)
+
+    monkeypatch.setattr(type(ledger), "add", dies)
+    with pytest.raises(KeyboardInterrupt):
+        desk.take_sheet(filled(sheet), by="Ana")
+    monkeypatch.undo()
+    again = desk_on(ledger, tmp_path)
+    assert sum(1 for row in again.campaign.rows() if row.results) == 4
+    assert sum(1 for one in ledger.all(Evidence) if one.check.name == "lab") == 4
+
+
+def test_a_withdrawn_row_waits_no_longer_and_only_an_open_row_can_be_withdrawn(desk, sheet):
+    row = desk.campaign.batches[0][0].proposed.row
+    desk.withdraw(row, by="Ana", why="no powder left")
+    assert desk.campaign.by_id()[row].withdrawn
+    for wrong in (row, "B09-01-beef"):
+        with pytest.raises(BriefError):
+            desk.withdraw(wrong, by="Ana", why="")
+
+
+def test_a_batch_is_noted_as_sent_once(desk, sheet):
+    assert desk.sent(1, by="Ana") == 4
+    assert desk.sent(1, by="Ana") == 0
+    with pytest.raises(BriefError):
+        desk.sent(2, by="Ana")
+
+
+def lab_that(answers) -> StandIn:
+    return StandIn(answers, "lab.py", LAB)
+
+
+def test_a_campaign_finds_the_best_and_verifies_it(desk):
+    desk.play(lab_that(lambda asked: [{"value": truth(idea)} for idea in asked]), 8)
+    standing = desk.standing()
+    best = standing.outlook.best[0]
+    assert best.value == pytest.approx(0.3, abs=0.011)
+    assert best.rung == "replicated"
+    assert standing.choice.draft == best.draft
+    view = lab_view(standing, GOALS)
+    assert len(view.batches) == 8
+    assert set(view.coverage) == {"50", "90"}
+    assert view.best[0].low <= best.value <= view.best[0].high
+    assert any("verified" in line for line in told(standing, GOALS, LAB, now=0.0))
+
+
+def test_nothing_is_verified_that_was_measured_once(desk, sheet):
+    desk.take_sheet(filled(sheet), by="Ana")
+    standing = desk.standing()
+    assert standing.choice.draft is None
+    assert "nothing is verified" in standing.choice.because
+    assert standing.choice.odds.p is None
+
+
+def test_everything_failing_is_said_and_chooses_nothing(desk):
+    desk.play(lab_that(lambda asked: [None] * len(asked)), 2)
+    standing = desk.standing()
+    assert standing.choice.draft is None
+    assert "all 8 runs have failed" in standing.outlook.stop
+
+
+def test_constant_results_are_said_and_the_next_batch_is_spread(desk):
+    desk.play(lab_that(lambda asked: [{"value": 0.4}] * len(asked)), 2)
+    standing = desk.standing()
+    assert "the same overpotential_V" in standing.outlook.stop
+    assert {row.proposed.why for row in desk.campaign.rows()} == {"spread"}
+
+
+def test_late_results_come_when_they_come_and_are_not_measured_again(desk):
+    desk.play(lab_that(lambda asked: [{"value": truth(idea), "late": k % 3} for k, idea in enumerate(asked)]), 4)
+    assert not any(row.waits for row in desk.campaign.rows())
+    assert sum(len(row.results) for row in desk.campaign.rows()) == 16
+
+
+def test_rows_left_waiting_by_a_killed_play_are_measured_by_the_next(desk, ledger, tmp_path):
+    desk.next_batch()
+    again = desk_on(ledger, tmp_path)
+    again.play(lab_that(lambda asked: [{"value": truth(idea)} for idea in asked]), 2)
+    assert len(again.campaign.batches) == 2
+    assert not any(row.waits for row in again.campaign.rows())
+
+
+def test_ideas_run_out_and_that_ends_the_play(ledger, tmp_path):
+    desk = desk_on(ledger, tmp_path, drafts=ideas()[:6])
+    desk.play(lab_that(lambda asked: [{"value": truth(idea)} for idea in asked]), 5)
+    assert {row.proposed.draft for row in desk.campaign.rows()} == {f"draft{k}" for k in range(6)}
+
+
+@pytest.mark.parametrize(
+    "answers", [lambda asked: [], lambda asked: [3] * len(asked), lambda asked: [{}] * len(asked), lambda asked: 1 / 0]
+)
+def test_a_stand_in_that_answers_in_another_shape_is_blamed(desk, answers):
+    with pytest.raises(CheckError, match=r"lab\.py|stand-in"):
+        desk.play(lab_that(answers), 1)
+    assert not any(row.results for row in desk.campaign.rows())
+
+
+def test_a_stand_in_is_loaded_from_its_file_or_refused(tmp_path):
+    path = tmp_path / "lab.py"
+    for text, error in (("x = 1", UsageError), ("1 / 0", CheckError)):
+        path.write_text(text)
+        with pytest.raises(error):
+            stand_in(path, LAB)
+    with pytest.raises(UsageError):
+        stand_in(tmp_path / "absent.py", LAB)
+
+
+def test_replicates_that_disagree_are_said_to_and_are_not_verified(desk):
+    times: dict[str, int] = {}
+
+    def measure(asked):
+        out = []
+        for idea in asked:
+            times[idea["name"]] = times.get(idea["name"], 0) + 1
+            off = 0.4 if times[idea["name"]] > 1 else 0.0
+            out.append({"value": truth(idea) + off, "synthesis": f"S{times[idea['name']]}"})
+        return out
+
+    desk.play(lab_that(measure), 7)
+    standing = desk.standing()
+    assert standing.outlook.disagreeing
+    assert all("disagree" in best.disagree and "syntheses" in best.disagree for best in standing.outlook.disagreeing)
+    assert any("replicates disagree" in line for line in told(standing, GOALS, LAB, now=0.0))
+    assert standing.choice.draft is None
+
+
+def test_the_ladder_only_narrows_on_its_way_up(desk):
+    desk.play(lab_that(lambda asked: [{"value": truth(idea)} for idea in asked]), 3)
+    steps = list(ladder(desk.standing()).values())
+    assert steps == sorted(steps, reverse=True)
+
+
+def test_what_was_read_is_told_row_by_row(desk, sheet):
+    read = desk.take_sheet(filled(sheet, {1: {"unit": "kg"}}), by="Ana")
+    lines = list(read_told(read, "batch.csv"))
+    assert lines[0] == "batch.csv: 3 measured, 1 not taken"
+    assert lines[1].startswith("  line 3:")
+
+
+def test_distance_is_told_to_a_named_list(ledger, tmp_path):
+    (tmp_path / "published.csv").write_text("Ni,Fe,Co\n0.6,0.3,0.1\n", encoding="utf-8")
+    lab = LabSection(goal=LAB.goal, unit="V", batch=4, composition=LAB.composition, known=("published.csv",))
+    desk = desk_on(ledger, tmp_path, lab)
+    desk.play(StandIn(lambda asked: [{"value": truth(idea)} for idea in asked], "lab.py", lab), 8)
+    distances = {best.name: best.distance for best in desk.standing().outlook.best}
+    assert all(distance is not None and distance >= 0 for distance in distances.values())
+    assert min(distances.values()) < 0.2
