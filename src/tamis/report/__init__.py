@@ -1,0 +1,3 @@
+from tamis.report.page import REPORT_FILE, write_report
+
+__all__ = ["REPORT_FILE", "write_report"]

@@ -1,0 +1,96 @@
+"""`tamis run`: the whole path, from the drafts as they are to one choice, or as far as it gets today."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+import typer
+
+from tamis.brief import LoadedBrief, load_brief
+from tamis.cli import screens, show
+from tamis.cli.desk import desk_of, seen
+from tamis.ledger import Ledger
+from tamis.records import Choice
+from tamis.report import write_report
+from tamis.sieve import Sieve
+from tamis.views import Kept, to_json
+from tamis.writers.files import FilesWriter
+
+Folder = Annotated[Path, typer.Argument(help="the brief's folder", show_default=False)]
+Json = Annotated[str | None, typer.Option(metavar="PATH|-", help="write the result as JSON")]
+OwnerName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE.py|none|terminal",
+        help="who answers, compares or measures: a file of Python, nobody, or you here (which is the default where "
+        "there is a terminal)",
+    ),
+]
+Budget = Annotated[
+    int | None, typer.Option(min=0, help="at most so many questions, or comparisons; overrules tamis.toml")
+]
+Odds = Annotated[float | None, typer.Option(min=0.01, max=0.999, help="when to stop asking; overrules tamis.toml")]
+DeskName = Annotated[Literal["software", "prose", "lab"] | None, typer.Option(help="the desk; overrules tamis.toml")]
+Batches = Annotated[int | None, typer.Option(min=1, help="play a lab's campaign until it has so many batches")]
+
+CHOSEN, OPEN = 0, 3
+
+
+def run_command(
+    folder: Folder,
+    *,
+    owner: OwnerName = None,
+    budget: Budget = None,
+    odds: Odds = None,
+    desk: DeskName = None,
+    batches: Batches = None,
+    json: Json = None,
+) -> None:
+    """Take the drafts of a brief to one choice, or none, and say where the time went."""
+    loaded = _with_choices(load_brief(folder, desk=desk), budget=budget, odds=odds)
+    choice, still_open = run_brief(loaded, owner=_owner(owner, json), batches=batches, json=json)
+    raise typer.Exit(OPEN if still_open or choice.draft is None else CHOSEN)
+
+
+def run_brief(
+    loaded: LoadedBrief, *, owner: str, batches: int | None = None, json: str | None = None
+) -> tuple[Choice, bool]:
+    """Runs what is missing, prints the account and writes the report beside the ledger. Returns the choice, and
+    whether something is left that nobody answered or measured."""
+    for note in loaded.notes:
+        show.say(f"note: {note}")
+    with Ledger(loaded.folder) as ledger:
+        with (
+            show.Watching() as progress,
+            Sieve(loaded, ledger, FilesWriter(loaded), desk_of(owner, batches=batches), progress=progress) as sieve,
+        ):
+            choice = asyncio.run(sieve.run())
+        kept = Kept(ledger)
+        report = write_report(kept, ledger, loaded.folder)
+        view, lines = seen(kept, ledger, sieve.desk)
+    if json is not None:
+        show.json_to(json, to_json(view))
+    if json != "-":
+        screens.told(kept, lines) if lines else screens.run(kept)
+        show.say(f"the report: {report}")
+    return choice, sieve.desk.open
+
+
+def _with_choices(loaded: LoadedBrief, *, budget: int | None, odds: float | None) -> LoadedBrief:
+    """The brief with what the command line overrules."""
+    settings = loaded.settings
+    choose = msgspec.structs.replace(
+        settings.choose,
+        budget=settings.choose.budget if budget is None else budget,
+        odds=settings.choose.odds if odds is None else odds,
+    )
+    taste = settings.taste if budget is None else msgspec.structs.replace(settings.taste, budget=budget)
+    return msgspec.structs.replace(loaded, settings=msgspec.structs.replace(settings, choose=choose, taste=taste))
+
+
+def _owner(name: str | None, json: str | None) -> str:
+    if name is not None:
+        return name
+    return "terminal" if sys.stdin.isatty() and sys.stdout.isatty() and json != "-" else "none"
