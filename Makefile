@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench docs clean
+.PHONY: demo demo-endings demo-catalyst test lint bench docs clean
 .DEFAULT_GOAL := demo
 
 $(READY): pyproject.toml
@@ -18,6 +18,14 @@ $(READY): pyproject.toml
 
 demo: $(READY)
 	$(BIN)/tamis demo --into demo
+
+demo-endings: $(READY)
+	rm -rf demo-endings && cp -r examples/endings demo-endings
+	$(BIN)/tamis run demo-endings --owner demo-endings/reader.py; test $$? -ne 1
+
+demo-catalyst: $(READY)
+	rm -rf demo-catalyst && cp -r examples/catalyst demo-catalyst
+	$(BIN)/tamis run demo-catalyst --owner demo-catalyst/lab.py --batches 30; test $$? -ne 1
 
 test: $(READY)
 	$(BIN)/python -m pytest

@@ -52,9 +52,11 @@ class SoftwareDesk:
             return list(parsed)
         run.progress.start("given tests", len(parsed))
         with run.spans.span("tests", "tests") as span:
+            check = self._tests()
             found = run.findings.gather(
-                self._tests(), parsed, pool.contents, folded=pool.folded, span=span.id, each=run.progress.advance
+                check, parsed, pool.contents, folded=pool.folded, span=span.id, each=run.progress.advance
             )
+            span.cpu_seconds += check.cpu_seconds
         return [draft for draft in parsed if isinstance(found.get(draft.id), Held)]
 
     def settle(self, pool: Pool, passed: Sequence[Draft]) -> Choice:
@@ -63,11 +65,12 @@ class SoftwareDesk:
         if not passed:
             return self._record(pool, passed, Chosen(draft=None, because="no draft passes every check"))
         apart = [draft for draft in passed if draft.id not in pool.folded]
-        with self._run.spans.span("tests", "behaviour"):
+        with self._run.spans.span("tests", "behaviour") as span:
             surface, hints = self._what_can_be_called(pool, apart)
             observe, again = self._observer(pool, hash_seed=0), self._observer(pool, hash_seed=1)
             matrix = self._explore(surface, hints, apart, observe, again)
             decisions = decisions_of(matrix, surface, observe, hints=hints, again=again)
+            span.cpu_seconds += observe.cpu_seconds + again.cpu_seconds
         camps, questions = camps_of(matrix), self._questions(pool, decisions, surface)
         if not matrix.programs:
             return self._record(pool, passed, nothing_to_call(camps), camps)

@@ -27,6 +27,8 @@ class Observer:
         self._hash_seed = hash_seed
         self._limits = limits
         self.faults: dict[str, str] = {}
+        self.cpu_seconds = 0.0
+        """What the drafts used in their boxes, which this process does not count as its own."""
 
     def __call__(self, drafts: Sequence[str], programs: Sequence[Program]) -> dict[str, tuple[bytes, ...]]:
         """What each draft did, one JSON text a program. A draft that the box failed on is `not reached` throughout."""
@@ -70,6 +72,7 @@ class Observer:
     ) -> dict[str, tuple[bytes, ...]]:
         found: dict[str, tuple[bytes, ...]] = {}
         for draft, ran in self._sandbox.run(missing, programs, hash_seed=self._hash_seed):
+            self.cpu_seconds += ran.cpu_seconds
             if ran.fault is not None:
                 self.faults[draft] = ran.fault
                 self._run.findings.record(check, (draft,), NoAnswer(fault="sandbox", why=ran.fault), how=ran.how)

@@ -26,6 +26,8 @@ class TestsCheck:
         self._loaded = loaded
         self._files = files
         self._sandbox = sandbox
+        self.cpu_seconds = 0.0
+        """What drafts and judges used in processes of their own."""
         tests = loaded.settings.tests
         named = (part for name, content in sorted(files.items()) for part in (name, digest(content)))
         self.spec = Spec(
@@ -57,7 +59,9 @@ class TestsCheck:
         with _laid_out(self._files) as folder:
             tests = self._loaded.settings.tests
             suite = Suite(folder=folder, module=self._loaded.module, judged=tests.judged, cpu_seconds=tests.cpu_seconds)
-            yield from self._sandbox.judge(sources, suite)
+            for key, judged in self._sandbox.judge(sources, suite):
+                self.cpu_seconds += judged.cpu_seconds
+                yield key, judged
 
 
 def answer_of(judged: Judged) -> Answer:

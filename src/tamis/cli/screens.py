@@ -157,9 +157,15 @@ def _times(kept: Kept, view: RunView) -> None:
     grid = show.table("", "as run", f"at {AT_SPEED:,} tokens/s")
     for row in rows_at_speed(account(kept.spans), AT_SPEED, tokens_to_write=tokens):
         as_run = row.as_run_word if row.as_run is None else _seconds(row.as_run)
-        grid.add_row(f"  {escape(row.what)}", as_run, "–" if row.at_speed is None else _seconds(row.at_speed))
+        grid.add_row(f"  {escape(_few(row.what))}", as_run, "–" if row.at_speed is None else _seconds(row.at_speed))
     show.line()
     show.out.print(grid)
+
+
+def _few(names: str, most: int = 6) -> str:
+    """The first few of names joined by commas, and how many more there are."""
+    each = names.split(", ")
+    return names if len(each) <= most else f"{', '.join(each[: most - 1])} and {len(each) - most + 1} more"
 
 
 def _seconds(seconds: float) -> str:
