@@ -11,7 +11,7 @@ from tamis.reading import Pool
 from tamis.records import Choice, Draft
 from tamis.run import Run
 from tamis.taste.desk import ProseDesk
-from tamis.taste.readers import Reader
+from tamis.taste.readers import ChoicesFile, Reader
 
 
 class Desk(Protocol):
@@ -32,7 +32,7 @@ class Desk(Protocol):
 class TasteDesk:
     """Prose: a reader compares, until her shortlist is settled or she has had enough."""
 
-    def __init__(self, run: Run, reader: Reader | None, *, say: Callable[[str], None]) -> None:
+    def __init__(self, run: Run, reader: Reader | ChoicesFile | None, *, say: Callable[[str], None]) -> None:
         settings = run.loaded.settings
         self.open = False
         self._desk = ProseDesk(

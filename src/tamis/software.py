@@ -215,5 +215,7 @@ class SoftwareDesk:
 
     def _sandbox(self) -> Sandbox:
         if self._box is None:
-            self._box = self._open.enter_context(Sandbox(self._limits(), module=self._run.loaded.module))
+            loaded = self._run.loaded
+            box = Sandbox(self._limits(), module=loaded.module, command=loaded.settings.sandbox.command)
+            self._box = self._open.enter_context(box)
         return self._box

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tamis.ledger import Ledger
+
 from .conftest import TAMIS, Tamis, lending
 
 
@@ -100,19 +102,11 @@ def test_ctrl_c_stops_at_once_and_leaves_no_process_behind(small_lending: Path) 
 
 
 def test_a_second_run_at_the_same_time_gets_a_clear_message(tamis: Tamis, small_lending: Path) -> None:
-    process = subprocess.Popen(
-        [TAMIS, "run", small_lending, "--owner", "none"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
-    try:
-        while not (small_lending / ".tamis" / "holder").exists():
-            assert process.poll() is None
-            time.sleep(0.02)
+    with Ledger(small_lending):  # as a run has it from its beginning to its end
         second = tamis("run", small_lending)
-        assert second.returncode == 1
-        assert f"another tamis is working on {small_lending} (process {process.pid})" in second.stderr
-    finally:
-        process.kill()
-        process.wait()
+    assert second.returncode == 1
+    assert f"another tamis is working on {small_lending} (process {os.getpid()})" in second.stderr
+    assert tamis("check", small_lending).returncode == 0, "the lock went with its holder"
 
 
 def test_show_tells_one_draft_whole(tamis: Tamis, small_lending: Path) -> None:

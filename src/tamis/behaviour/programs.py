@@ -110,3 +110,13 @@ def on_day(call: Call, day: datetime.date) -> Call:
     """The call with its first date moved to that day; the call itself where it has none."""
     at = next((j for j, a in enumerate(call.args) if day_of(a)), None)
     return call if at is None else replace(call, args=(*call.args[:at], encode(day), *call.args[at + 1 :]))
+
+
+def backwards(program: Program) -> int:
+    """How often a call's day lies before that of an earlier call."""
+    latest, found = None, 0
+    for call in program:
+        for day in filter(None, map(day_of, [*call.args, *call.kwargs.values()])):
+            found += latest is not None and day < latest
+            latest = day if latest is None else max(latest, day)
+    return found

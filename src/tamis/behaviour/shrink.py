@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from tamis.behaviour.hints import inner_name
 from tamis.behaviour.inputs import Maker
 from tamis.behaviour.matrix import Keys, Runner, outcomes_of
-from tamis.behaviour.programs import bound_values, day_of, key_of, picked, refs_in, unique, without
+from tamis.behaviour.programs import backwards, bound_values, day_of, key_of, picked, refs_in, unique, without
 from tamis.behaviour.values import FIRST_DAY, default_names
 from tamis.sandbox import Call, Program, Value, decode, encode
 
@@ -111,7 +111,7 @@ def cost(program: Program, maker: Maker) -> tuple[float, bytes]:
             if not refs_in(value):
                 values[_JSON.encode(value)] = _strangeness_of(value, maker, param.name)
     plain = 10.0 * len(program) + 2.0 * len(values) + 0.2 * times + sum(values.values())
-    return plain + 3.0 * _backwards(program), key_of(program)
+    return plain + 3.0 * backwards(program), key_of(program)
 
 
 def _strangeness_of(value: Value, maker: Maker, param: str) -> float:
@@ -121,16 +121,6 @@ def _strangeness_of(value: Value, maker: Maker, param: str) -> float:
     if known is None:
         known = maker.strangeness[key] = strangeness(decode(value), maker, param)
     return known
-
-
-def _backwards(program: Program) -> int:
-    """How often a call's day lies before that of an earlier call."""
-    latest, found = None, 0
-    for call in program:
-        for day in filter(None, map(day_of, [*call.args, *call.kwargs.values()])):
-            found += latest is not None and day < latest
-            latest = day if latest is None else max(latest, day)
-    return found
 
 
 def strangeness(value: object, maker: Maker, param: str) -> float:  # noqa: PLR0911 (one answer for each kind)

@@ -18,7 +18,7 @@ import msgspec
 from tamis.behaviour.edges import LINE_COST, Line, last_line
 from tamis.behaviour.inputs import Maker
 from tamis.behaviour.matrix import Column, outcomes_of
-from tamis.behaviour.programs import day_of, key_of, on_day, picked
+from tamis.behaviour.programs import backwards, day_of, key_of, on_day, picked
 from tamis.behaviour.surface import Signature
 from tamis.sandbox import Program, decode
 
@@ -106,7 +106,7 @@ class States:
         good = [i for i in range(loud) if returned[i] is not FAILED]
         good = [good[i] for i in self._maker.lean(picked(program, good))]
         beginning = picked(program, good)
-        if 0 < len(beginning) < self._longest and len(beginning) == len(good):
+        if 0 < len(beginning) < self._longest and len(beginning) == len(good) and not backwards(beginning):
             self._keep(beginning, [returned[i] for i in good])
 
     def _keep(self, program: Program, returned: list[object]) -> None:
@@ -169,13 +169,25 @@ class States:
             days: list[datetime.date | None] = [*state.turning[:TURNS]]
             if len(days) < TURNS or self._rng.random() < 0.5:
                 days.append(None)
+            tried: set[tuple[str, ...]] = set()
             for day in days:
-                program = self._maker.extended(self._rng, state.program, state.returned, signature=act)
+                program = self._otherwise(state, act, tried)
                 if day is not None and len(program) > len(state.program):
                     program = (*program[:-1], on_day(program[-1], day))
                 other = self._rng.choice(self._maker.acts)
                 found.append(self._probed(self._maker.extended(self._rng, program, state.returned, signature=other)))
         return found
+
+    def _otherwise(self, state: State, act: Signature, tried: set[tuple[str, ...]]) -> Program:
+        """The state with one call of this kind, about other names than those in `tried` where three draws bring any."""
+        program = state.program
+        for _ in range(3):
+            program = self._maker.extended(self._rng, state.program, state.returned, signature=act)
+            names = tuple(a for a in program[-1].args if isinstance(a, str))
+            if names not in tried:
+                tried.add(names)
+                break
+        return program
 
     def _probed(self, program: Program) -> Program:
         """Where no reader takes a name: the program, and what a call that gives something says of each name in it, in

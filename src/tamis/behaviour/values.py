@@ -20,6 +20,8 @@ from tamis.behaviour.kinds import ANY, Kind
 from tamis.behaviour.texts import Texts
 from tamis.sandbox import decode
 
+FORWARD = 0.9
+"""How often a sequence's next date is no earlier than its last: people's books go forward, and mistakes don't."""
 DAY = datetime.timedelta(days=1)
 FIRST_DAY = datetime.date(2026, 3, 2)
 TURNING_DAYS = tuple(
@@ -189,15 +191,18 @@ class Values:
         used = [v for v in near.used if type(v) is datetime.date]
         returned = [v for v in near.returned if type(v) is datetime.date]
         dice = rng.random()
-        if used and dice < 0.62:
-            return _later(max(used), self._days(rng))
+        latest = max(used, default=None)
+        if latest is not None and rng.random() < FORWARD:
+            returned = [d for d in returned if d >= latest]
+        if latest is not None and dice < 0.62:
+            return _later(latest, self._days(rng))
         if returned and dice < 0.9:
             return _later(rng.choice(returned[-4:]), rng.choice((0, 0, 1, 1, -1, self._days(rng))))
-        if used and dice < 0.95:
-            return _later(rng.choice(used), self._days(rng))
+        if latest is not None and dice < 0.95:
+            return _later(rng.choice(used) if rng.random() > FORWARD else latest, self._days(rng))
         if not self.stateful and dice > 0.9:
             return _later(rng.choice(TURNING_DAYS), rng.choice((-1, 0, 0, 1)))
-        pool = [d for d in self._dates if not used or d >= max(used)] if rng.random() < 0.8 else self._dates
+        pool = [d for d in self._dates if latest is None or d >= latest or rng.random() > FORWARD]
         return rng.choice(pool or self._dates)
 
     def _days(self, rng: random.Random) -> int:

@@ -49,16 +49,16 @@ def _software(run: Run, owner: str) -> Desk:
 
 def _prose(run: Run, owner: str) -> Desk:
     from tamis.cli.compare import TerminalReader  # noqa: PLC0415
-    from tamis.taste.readers import FileReader, Reader  # noqa: PLC0415
+    from tamis.taste.readers import ChoicesFile, Reader, reader_in  # noqa: PLC0415
 
-    reader: Reader | None
+    reader: Reader | ChoicesFile | None
     match owner:
         case "none":
             reader = None
         case "terminal":
             reader = TerminalReader()
         case _:
-            reader = FileReader(Path(owner))
+            reader = reader_in(Path(owner))
     return TasteDesk(run, reader, say=show.say)
 
 

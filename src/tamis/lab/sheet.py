@@ -12,7 +12,9 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from zipfile import BadZipFile
 
 from tamis.errors import DraftsError, nearest
@@ -83,13 +85,21 @@ def as_csv(lines: Sequence[Sequence[str]]) -> str:
 
 
 def write_xlsx(path: Path, lines: Sequence[Sequence[str]]) -> None:
-    from openpyxl import Workbook  # noqa: PLC0415  (a tenth of a second, and only for this)
-
-    book = Workbook(write_only=True)
+    book = _openpyxl().Workbook(write_only=True)
     sheet = book.create_sheet("batch")
     for line in lines:
         sheet.append([_harmless(cell) for cell in line])
     book.save(path)
+
+
+def _openpyxl() -> ModuleType:
+    try:
+        return import_module("openpyxl")
+    except ImportError as error:
+        raise DraftsError(
+            "an .xlsx workbook needs openpyxl, which is not installed",
+            hint="pip install 'tamis[xlsx]', or save the sheet as CSV",
+        ) from error
 
 
 def _harmless(cell: str) -> str:
@@ -135,10 +145,9 @@ def _csv(path: Path) -> Iterable[tuple[int, list[str]]]:
 
 
 def _xlsx(path: Path) -> Iterable[tuple[int, list[str]]]:
-    from openpyxl import load_workbook  # noqa: PLC0415  (as above)
-
+    load = _openpyxl().load_workbook
     try:
-        book = load_workbook(path, read_only=True, data_only=True)
+        book = load(path, read_only=True, data_only=True)
     except (BadZipFile, KeyError, ValueError, OSError) as error:
         raise DraftsError(f"{path} is not an .xlsx workbook: {error}", hint="save it as .xlsx or as CSV") from error
     sheet = next((one for one in book.worksheets if one.title == "batch"), book.worksheets[0])

@@ -7,7 +7,8 @@ from typing import Any
 
 from tamis.errors import SandboxFault
 from tamis.sandbox import outcomes as out
-from tamis.sandbox.supervisor import Box, Child, Ended
+from tamis.sandbox.child import Child, Ended
+from tamis.sandbox.supervisor import Box
 
 Json = Any
 Plan = Sequence[tuple[str, int]]

@@ -16,8 +16,9 @@ from typing import Any
 
 from tamis.errors import CheckError, SandboxFault
 from tamis.sandbox import outcomes as out
+from tamis.sandbox.child import Ended
 from tamis.sandbox.records import Judged, Suite, TestResult
-from tamis.sandbox.supervisor import Box, Ended
+from tamis.sandbox.supervisor import Box
 
 Json = Any
 _FILES_MB = 8

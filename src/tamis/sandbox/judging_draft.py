@@ -11,10 +11,11 @@ from typing import Any
 from tamis.errors import SandboxFault
 from tamis.sandbox import outcomes as out
 from tamis.sandbox import watch
+from tamis.sandbox.child import Child, Ended
 from tamis.sandbox.foresee import Seen, own_end
 from tamis.sandbox.judge_host import Host, Lines
 from tamis.sandbox.records import TestResult
-from tamis.sandbox.supervisor import Box, Child, Ended
+from tamis.sandbox.supervisor import Box
 
 Json = Any
 _JUDGE_CPU_SECONDS = 60.0

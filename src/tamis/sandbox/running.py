@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from tamis.errors import SandboxFault
 from tamis.sandbox import outcomes as out
 from tamis.sandbox.box.values import Value
+from tamis.sandbox.child import Ended
 from tamis.sandbox.records import Program, Ran
-from tamis.sandbox.supervisor import Box, Ended
+from tamis.sandbox.supervisor import Box
 
 
 class Work:

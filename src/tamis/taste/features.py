@@ -7,6 +7,7 @@ for the bank of preference models to find out.
 """
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import numpy as np
@@ -47,7 +48,9 @@ def features_of(words: Words) -> Features:
     """The same, from words already read."""
     if not words.n_texts:
         return Features(n_texts=0, groups={})
-    style, about = style_numbers(words), meaning(words)
+    with ThreadPoolExecutor(1) as beside:  # both are array arithmetic, which leaves the interpreter free
+        style_later = beside.submit(style_numbers, words)
+        about, style = meaning(words), style_later.result()
     plain = _standard(style.values)
     groups = {"style": _scaled(np.column_stack([plain, plain**2])), "meaning": _spread(about.values)}
     return Features(
