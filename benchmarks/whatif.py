@@ -2,9 +2,8 @@
 stands beside what then happened.
 
 The workflow: three calls that each wait for the one before, then eight drafts side by side, each tested when it is
-written (two at a time), then a choice. The writer is a process of its own that streams tokens over a socket in the
-OpenAI dialect, at a set speed, each token due at its time from the first one on. A test takes a fixed time, so that the
-table shows the prediction's error and not the noise of the machine's other work.
+written (two at a time), then a choice. The writer is `tamis simulate` in a process of its own, at a set speed. A test
+takes a fixed time, so that the table shows the prediction's error and not the noise of the machine's other work.
 
     python benchmarks/whatif.py [--small]
 
@@ -15,19 +14,22 @@ import argparse
 import asyncio
 import contextlib
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from tamis.clock import Clock, Spans
 from tamis.records import Span
+from tamis.simulate.process import started
+from tamis.simulate.settings import Simulated
 from tamis.time.account import account
 from tamis.time.whatif import Changes, what_if
 
 FIRST_TOKEN_SECONDS = 0.05
 ALLOWED = 0.05
-EVENT = b'data: {"choices":[{"index":0,"delta":{"content":" word"}}]}\n\n'
+PROMPT = [{"role": "user", "content": "Write."}]
+TOKEN = b'"delta":{"content":'
+"""What each event of a token holds, and the first one, which says the role, does not."""
 
 
 @dataclass(frozen=True)
@@ -42,51 +44,14 @@ class Setting:
     draft_tokens: int = 200
 
 
-# The writer: whatever answers POST /v1/chat/completions with a stream can stand in its place.
-
-
-async def serve(stream_speed: float, streams: int) -> None:
-    """Writes until its stdin is closed. Says its port on stdout."""
-    places = asyncio.Semaphore(streams)
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = next(int(line[16:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:"))
-        tokens = json.loads(await reader.readexactly(length))["max_tokens"]
-        async with places:
-            await asyncio.sleep(FIRST_TOKEN_SECONDS)
-            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
-            await stream(writer, tokens, stream_speed)
-        writer.write(b"data: [DONE]\n\n")
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    print(server.sockets[0].getsockname()[1], flush=True)
-    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
-
-
-async def stream(writer: asyncio.StreamWriter, tokens: int, stream_speed: float) -> None:
-    """Writes whatever is due, joined into one write, and sleeps until the next is."""
-    loop = asyncio.get_running_loop()
-    first, written = loop.time(), 0
-    while written < tokens:
-        due = min(tokens, 1 + int((loop.time() - first) * stream_speed))
-        writer.write(EVENT * (due - written))
-        await writer.drain()
-        written = due
-        if written < tokens:
-            await asyncio.sleep(first + written / stream_speed - loop.time())
-
-
 @contextlib.contextmanager
 def writer_process(setting: Setting) -> Iterator[int]:
-    """A writer in a process of its own, by its port."""
-    command = [sys.executable, __file__, "--serve", str(setting.stream_speed), str(setting.streams)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        yield int(process.stdout.readline())
-        process.communicate()
+    """The simulated writer in a process of its own, by its port."""
+    simulated = Simulated(
+        stream_speed=setting.stream_speed, streams=setting.streams, queue=100, first_token_ms=1000 * FIRST_TOKEN_SECONDS
+    )
+    with started(simulated) as address:
+        yield int(address.rstrip("/").rpartition(":")[2])
 
 
 # The workflow, recorded as any run is.
@@ -118,11 +83,12 @@ class Workflow:
         async with self.writing:
             with self.spans.span("writing", name, after=after, resource="writer") as span:
                 reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
-                body = json.dumps({"model": "any", "stream": True, "max_tokens": tokens, "messages": []}).encode()
-                head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: here\r\nContent-Length: {len(body)}\r\n\r\n"
+                body = json.dumps({"model": "any", "stream": True, "max_tokens": tokens, "messages": PROMPT}).encode()
+                head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: here\r\nContent-Length: {len(body)}\r\n"
+                head += "Connection: close\r\n\r\n"
                 writer.write(head.encode() + body)
                 while chunk := await reader.read(1 << 20):
-                    events = chunk.count(b'"delta"')
+                    events = chunk.count(TOKEN)
                     if events and span.first_token_at is None:
                         span.first_token_at = self.spans.clock.now()
                     span.tokens_out += events
@@ -162,11 +128,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--small", action="store_true", help="shorter texts, each change run twice instead of four times"
     )
-    parser.add_argument("--serve", nargs=2, metavar=("SPEED", "STREAMS"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    if options.serve:
-        asyncio.run(serve(float(options.serve[0]), int(options.serve[1])))
-        return 0
     base = Setting(chain_tokens=40, draft_tokens=60, test_seconds=0.3) if options.small else Setting()
     first = recorded(base)
     print(f"recorded: {account(first).total_seconds:.3f} s, {sum(s.tokens_out for s in first):,} tokens; from it:")
