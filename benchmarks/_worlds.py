@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
+import numpy as np
 from msgspec.structs import replace
 
 from tamis.behaviour.decisions import Decision, decisions_of
@@ -160,16 +161,18 @@ class KeepingLab(Lab):
 
     def __init__(self, sources: Mapping[str, bytes], here: Here, tests: Sequence[str]) -> None:
         super().__init__(sources, here.run, lambda mutants: passing(mutants, tests, here.module))
-        self.seen: dict[str, dict[bytes, Ints]] = {}
+        self.seen: dict[str, dict[bytes, dict[str, int]]] = {}
 
-    def first(self, draft: str, programs: Sequence[Program], limit: int) -> tuple[tuple[Mutant, ...], list[Ints]]:
+    def differ(self, draft: str, mutants: Sequence[Mutant], programs: Sequence[Program]) -> list[Ints]:
         kept = self.seen.setdefault(draft, {})
-        keys = [msgspec.json.encode(p) for p in programs]
-        new = [(k, p) for k, p in zip(keys, programs, strict=True) if k not in kept]
-        if new:
-            _, found = super().first(draft, [p for _, p in new], limit)
-            kept.update(zip((k for k, _ in new), found, strict=True))
-        return self.survivors(draft, limit)[0], [kept[k] for k in keys]
+        known = [kept.setdefault(msgspec.json.encode(p), {}) for p in programs]
+        lacking = [i for i, by_mutant in enumerate(known) if any(m.id not in by_mutant for m in mutants)]
+        new = [m for m in mutants if any(m.id not in known[i] for i in lacking)]
+        if lacking:
+            found = super().differ(draft, new, [programs[i] for i in lacking])
+            for i, steps in zip(lacking, found, strict=True):
+                known[i].update(zip((m.id for m in new), steps.tolist(), strict=True))
+        return [np.array([by_mutant[m.id] for m in mutants], dtype=np.int32) for by_mutant in known]
 
 
 def passing(sources: Mapping[str, bytes], tests: Sequence[str], module: str) -> frozenset[str]:

@@ -27,7 +27,7 @@ from tamis.behaviour.inquiry import Choosing, Inquiry
 from tamis.behaviour.odds import FITTED
 
 CALLS = {"lending": 30_000, "slugs": 4_000, "payments": 4_000, "ranks": 4_000}
-CHOOSING = Choosing(mutants=200, programs=200)
+CHOOSING = Choosing()
 
 
 def main() -> None:

@@ -42,8 +42,8 @@ class Choosing(Record, frozen=True, kw_only=True):
     budget: int = 15
     lines: int = 24
     page_lines: int = 12
-    mutants: int = 240
-    programs: int = 260
+    mutants: int = 160
+    programs: int = 160
     least_bits: float = 0.12
 
 

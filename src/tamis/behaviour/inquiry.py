@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from tamis.behaviour.beliefs import Beliefs, Choosing, Runner
-from tamis.behaviour.ground import NEVER, Ints
+from tamis.behaviour.ground import Ints
 from tamis.behaviour.odds import Posterior
 from tamis.behaviour.owner import (
     Answer,
@@ -29,6 +29,7 @@ from tamis.behaviour.storyboard import Cover, Scene, Shown, plan
 from tamis.behaviour.telling import told_of, told_of_line
 from tamis.behaviour.words import heading, names_of, the_year
 from tamis.records import Odds, Record, digest
+from tamis.sandbox import Program
 
 
 class Strength(Record, frozen=True, kw_only=True):
@@ -87,7 +88,7 @@ class Inquiry(Beliefs):
 
     def _why_no_more(self) -> str:
         if self.questions >= self.choosing.budget:
-            return f"the budget of {self.choosing.budget} questions is spent"
+            return f"the budget of {_several(self.choosing.budget, 'question')} is spent"
         if self.lines_read >= self.choosing.lines:
             return f"the {self.choosing.lines} lines of storyboard are read"
         return "nothing that could be asked would help"
@@ -231,16 +232,17 @@ class Inquiry(Beliefs):
             self._again = again
 
     def _neighbour(self, leader: int, one: Told) -> Ask | None:
-        """A like case, to ask again in: the same parting of the drafts or of the leader's mutants, in other calls."""
+        """A like case, to ask again in: other calls in which the drafts part the same way. A correction in a storyboard
+        has none: nobody knows what she saw there that no draft did, so the same calls are put again, as a question."""
+        if one.shown is not None:
+            return self._asked_like(one.program, leader, one)
         place, last = self._locate(one.program)
         for other in self._like(leader, place, last):
-            program = self.ground.programs[other[0]][: other[1] + 1]
-            (at,) = self._join([program], aside=True)
-            column = self.ground.steps[at][:, -1]
-            return self._ask(one.decision, at, self._options(column, leader, one), again=True)
-        if one.shown is None:
-            return None
-        (at,) = self._join([one.program], aside=True)  # no like case is known: the same one, as a question
+            return self._asked_like(self.ground.programs[other[0]][: other[1] + 1], leader, one)
+        return None
+
+    def _asked_like(self, program: Program, leader: int, one: Told) -> Ask:
+        (at,) = self._join([program], aside=True)
         return self._ask(one.decision, at, self._options(self.ground.steps[at][:, -1], leader, one), again=True)
 
     def _options(self, column: Ints, leader: int, one: Told) -> list[int]:
@@ -254,13 +256,6 @@ class Inquiry(Beliefs):
         departures = self.ground.departures(leader)
         ways = {w for step, w in departures.at.get(place, ()) if step == last}
         found = [(p, s) for p, at in departures.at.items() for s, w in at if w in ways]
-        first = self._mutants.get(leader, ((), {}))[1]
-        if not found and place in first:
-            dying = first[place] == last
-            for p, f in first.items():
-                for step in np.unique(f[dying & (f < NEVER)]).tolist():
-                    if self.ground.programs[p][step].name == known[-1].name:
-                        found.append((p, step))
         fresh = [(p, s) for p, s in found if self.ground.programs[p][: s + 1] != known]
         return sorted(fresh, key=lambda ps: (ps[1] - self.ground.setup[ps[0]], ps[0]))[:1]
 
@@ -285,7 +280,7 @@ class Inquiry(Beliefs):
 
     def _because(self, leader: int, chosen: bool) -> str:
         against = len(self._against(leader))
-        answers = f"{self.questions} questions and {self.lines_read} storyboard lines"
+        answers = f"{_several(self.questions, 'question')} and {_several(self.lines_read, 'storyboard line')}"
         if chosen:
             return f"it does what was answered in {answers}" + (f", but for {against}" if against else "")
         return f"no draft does what was answered in {answers}; the nearest goes against {against} of them"
@@ -309,6 +304,10 @@ class Inquiry(Beliefs):
             drafts_by_tests=self._broke,
             drafts_with_answers=self._broke + out,
         )
+
+
+def _several(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}"
 
 
 def _copy(cover: Cover) -> Cover:

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tamis.behaviour.ground import Ints, first_difference, numbered
+from tamis.behaviour.ground import NEVER, Ints, first_difference, numbered
 from tamis.behaviour.matrix import Keys
 from tamis.behaviour.mutants import Mutant, mutants
 from tamis.sandbox import Program
 
 RunSources = Callable[[Mapping[str, bytes], Sequence[Program]], Mapping[str, tuple[bytes, ...]]]
+FIRST_PROGRAMS = 60
+
 Passing = Callable[[Mapping[str, bytes]], frozenset[str]]
 """Which of these sources, by key, pass the given tests."""
 
@@ -23,7 +25,8 @@ Passing = Callable[[Mapping[str, bytes]], frozenset[str]]
 @dataclass
 class Lab:
     """Runs mutants, each draft's once. `first(draft, programs)` gives the mutants that pass the given tests and, for
-    each program, at which call each first differs from its original."""
+    each program, at which call each first differs from its original. The programs come the most telling first: all
+    mutants run in the first FIRST_PROGRAMS, and those that nothing showed there in the others too."""
 
     sources: Mapping[str, bytes]
     run: RunSources
@@ -46,8 +49,21 @@ class Lab:
         alive, _ = self.survivors(draft, limit)
         if not alive or not programs:
             return (), [np.zeros(0, dtype=np.int32) for _ in programs]
-        ran = self.run({"": self.sources[draft], **{m.id: m.source for m in alive}}, programs)
-        return alive, [_differs([ran[""][i], *(ran[m.id][i] for m in alive)], len(p)) for i, p in enumerate(programs)]
+        found = self.differ(draft, alive, programs[:FIRST_PROGRAMS])
+        hidden = np.flatnonzero(np.all([steps == NEVER for steps in found], axis=0))
+        more = programs[FIRST_PROGRAMS:]
+        if not more or not len(hidden):
+            return alive, found + [np.full(len(alive), NEVER, dtype=np.int32) for _ in more]
+        for steps in self.differ(draft, [alive[i] for i in hidden], more):
+            found.append(np.full(len(alive), NEVER, dtype=np.int32))
+            found[-1][hidden] = steps
+        return alive, found
+
+    def differ(self, draft: str, mutants: Sequence[Mutant], programs: Sequence[Program]) -> list[Ints]:
+        """For each program, at which call each of these mutants of the draft first differs from it."""
+        ran = self.run({"": self.sources[draft], **{m.id: m.source for m in mutants}}, programs)
+        rows = ("", *(m.id for m in mutants))
+        return [_differs([ran[row][i] for row in rows], len(p)) for i, p in enumerate(programs)]
 
 
 def _differs(rans: Sequence[bytes], calls: int) -> Ints:

@@ -228,12 +228,12 @@ def _candidates(cover: Cover) -> list[tuple[int, int]]:
 
 
 def candidates_for_mutants(ground: Ground, most: int) -> list[int]:
-    """The programs in which mutants are run, at most so many: those that part drafts in most ways for their length,
-    short and long ones alike, the order fixed."""
+    """The programs in which mutants are run, at most so many: those that part drafts in most ways for their length
+    first, short and long ones alike, the order fixed."""
     ranked: list[tuple[float, int]] = []
     for p, program in enumerate(ground.programs):
         shown = max(1, len(program) - ground.setup[p])
         ways = sum(len(np.unique(ground.steps[p][:, i])) - 1 for i in range(ground.setup[p], len(program)))
         ranked.append((ways / (shown + 2), p))
     ranked.sort(key=lambda r: (-r[0], r[1]))
-    return sorted(p for _, p in ranked[:most])
+    return [p for _, p in ranked[:most]]

@@ -131,11 +131,33 @@ def test_a_line_that_is_only_wrong_counts_against_the_draft() -> None:
     assert inquiry.chance(page.draft) < before
 
 
+def test_a_correction_is_asked_again_in_the_same_calls_and_told_apart_from_a_slip_by_that() -> None:
+    chances = []
+    for again in (b'["=",77]', None):
+        inquiry, owner = Toy().inquiry(), owner_like("right")
+        while isinstance(page := inquiry.next_question(), Ask):
+            answer = owner.answer(page)
+            assert answer is not None
+            inquiry.learn(answer)
+        assert isinstance(page, Page)
+        call = page.lines[0].calls[0]
+        inquiry.learn_page([Wrong(step=call.step, outcome=b'["=",77]')])
+        ask = inquiry.next_question()
+        assert isinstance(ask, Ask)
+        assert ask.again
+        assert ask.program == page.lines[0].program[: call.step + 1]
+        assert {call.outcome, b'["=",77]'} <= set(ask.options)
+        inquiry.learn(Picked(option=ask.options.index(again or call.outcome)))
+        chances.append(inquiry.chance(page.draft))
+    persisted, slipped = chances
+    assert persisted < 0.1 < slipped
+
+
 def test_a_spent_budget_says_so() -> None:
     inquiry = Toy().inquiry(choosing=Choosing(budget=1, lines=0))
     converse(inquiry, owner_like("right"))
     assert inquiry.questions == 1
-    assert inquiry.stopped == "the budget of 1 questions is spent"
+    assert inquiry.stopped == "the budget of 1 question is spent"
 
 
 def test_nobody_answers_and_nothing_is_learned() -> None:
