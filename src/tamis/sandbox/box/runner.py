@@ -246,13 +246,28 @@ def _changed(draft: Draft, args: Json, plain: list[Any], kwargs: Json, named: di
         *zip(map(str, range(len(args))), args, plain, strict=True),
         *((k, v, named[k]) for k, v in kwargs.items()),
     ):
-        if type(before) is list and before[0] in _MUTABLE:
+        if type(before) is list and before[0] in _MUTABLE and not _still_flat(before, after):
             now = Encoder(draft.own).encode(after)
             if now != before and (now := canonical(now)) != _known(before, draft):
                 changed[key] = now
     return changed
 
 
+def _still_flat(before: Json, after: Any) -> bool:
+    """Whether a plain list of numbers and texts is plainly the same: the usual case, told without encoding it anew."""
+    if type(after) is not list or before[0] != "list" or len(before[1]) != len(after):
+        return False
+    for was, item in zip(before[1], after, strict=True):
+        kind = type(item)
+        if kind is float:
+            if type(was) is not list or was[0] != "float" or was[1] != float.__repr__(item):
+                return False
+        elif kind not in _ATOMS or type(was) is not kind or was != item:
+            return False
+    return True
+
+
+_ATOMS = {int, str, bool}
 _MUTABLE = {"list", "dict", "set", "bytearray", "deque", "tuple"}
 
 

@@ -391,7 +391,7 @@ _Refer = Callable[[list["Value"]], object] | None
 
 
 def _sequence(kind: Callable[[Iterable[Any]], object]) -> Callable[[Any, _Refer], object]:
-    return lambda v, refer: kind([decode(item, refer) for item in v[1]])
+    return lambda v, refer: kind([decode(item, refer) if type(item) is list else item for item in v[1]])
 
 
 _MAKE: dict[str, Callable[[Any, _Refer], object]] = {
