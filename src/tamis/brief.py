@@ -27,13 +27,13 @@ MAX_GIVEN_BYTES = 50_000_000
 
 CODE_SUFFIXES = (".py", ".c", ".go", ".java", ".js", ".mjs", ".rs", ".ts", ".tsx")
 SUFFIXES: Mapping[Desk, tuple[str, ...]] = {
-    "software": (*CODE_SUFFIXES, ".jsonl", ".jsonl.gz"),
-    "prose": (".txt", ".md", ".jsonl", ".jsonl.gz"),
-    "lab": (".jsonl", ".jsonl.gz", ".csv", ".json", ".txt"),
+    "software": (*CODE_SUFFIXES, ".patch", ".diff", ".jsonl", ".jsonl.gz", ".parquet"),
+    "prose": (".txt", ".md", ".jsonl", ".jsonl.gz", ".parquet"),
+    "lab": (".jsonl", ".jsonl.gz", ".csv", ".parquet", ".json", ".txt"),
 }
 """What counts as a draft, or as a file of drafts, where only a folder was named."""
 
-MANY_DRAFTS = (".jsonl", ".ndjson", ".jsonl.gz", ".csv")
+MANY_DRAFTS = (".jsonl", ".ndjson", ".jsonl.gz", ".csv", ".parquet")
 """Files that hold many drafts, one a line or a row."""
 
 _NOT_DRAFTS = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py|setup\.py|BRIEF\.md|README.*|NEXT\.md|LICEN[CS]E.*")
@@ -43,9 +43,10 @@ class LoadedBrief(Record, frozen=True, kw_only=True):
     """A brief with all that was read from its folder.
 
     `interface` is Python source, the signatures that the brief gives, None where it gives none. `module` is the name
-    that drafts are imported by. `tests` is the folder of the given tests and `test_files` what is in it, by name
-    relative to it; None and empty where none were given. `blobs` maps the hash of every given file to its bytes,
-    `drafts_from` says where the writer `files` looks. `notes` are sentences that the owner should see once.
+    that drafts are imported by, empty where they are programs. `tests` is the folder of the given tests and
+    `test_files` what is in it, by name relative to it; None and empty where none were given. `blobs` maps the hash of
+    every given file to its bytes, `drafts_from` says where the writer `files` looks. `notes` are sentences that the
+    owner should see once.
     """
 
     brief: Brief
@@ -91,7 +92,7 @@ def load_brief(folder: Path, *, desk: Desk | None = None) -> LoadedBrief:
         settings=settings,
         folder=folder,
         interface=interface,
-        module=settings.brief.module or _module(text, test_files),
+        module="" if settings.draft.command else settings.brief.module or _module(text, test_files),
         tests=tests,
         test_files=test_files,
         blobs={digest(content): content for content in given.values()},

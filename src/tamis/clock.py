@@ -60,13 +60,21 @@ class Spans:
 
     @contextmanager
     def span(
-        self, stage: Stage, name: str, *, after: tuple[str, ...] | None = None, resource: str | None = None
+        self,
+        stage: Stage,
+        name: str,
+        *,
+        after: tuple[str, ...] | None = None,
+        resource: str | None = None,
+        cpu: Callable[[], float] | None = None,
     ) -> Iterator[OpenSpan]:
-        """A span around the work in the `with`. `after` and `resource` are as in `records.Span`."""
+        """A span around the work in the `with`. `after` and `resource` are as in `records.Span`. `cpu` measures its CPU
+        seconds where other spans work at the same time: a thread's own clock, say. Else all of the process counts."""
+        cpu_seconds = cpu or self.clock.cpu_seconds
         parent = _current.get()
         running = OpenSpan(os.urandom(16).hex())
         token = _current.set(running.id)
-        started, cpu = self.clock.now(), self.clock.cpu_seconds()
+        started, cpu_before = self.clock.now(), cpu_seconds()
         try:
             yield running
         finally:
@@ -81,7 +89,7 @@ class Spans:
                     ended=self.clock.now(),
                     waited=running.waited,
                     waited_on=running.waited_on,
-                    cpu_seconds=self.clock.cpu_seconds() - cpu + running.cpu_seconds,
+                    cpu_seconds=cpu_seconds() - cpu_before + running.cpu_seconds,
                     tokens_in=running.tokens_in,
                     tokens_out=running.tokens_out,
                     after=after,
@@ -90,3 +98,34 @@ class Spans:
                     run=self._run,
                 )
             )
+
+    def past(
+        self,
+        stage: Stage,
+        name: str,
+        *,
+        started: float,
+        ended: float,
+        cpu_seconds: float,
+        tokens_in: int = 0,
+        tokens_out: int = 0,
+        after: tuple[str, ...] | None = None,
+        resource: str | None = None,
+    ) -> str:
+        """Records a span that was measured where it ran, below the span that is open here. Returns its id."""
+        span = Span(
+            id=os.urandom(16).hex(),
+            parent=_current.get(),
+            stage=stage,
+            name=name,
+            started=started,
+            ended=ended,
+            cpu_seconds=cpu_seconds,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            after=after,
+            resource=resource,
+            run=self._run,
+        )
+        self._record(span)
+        return span.id

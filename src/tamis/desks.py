@@ -1,23 +1,35 @@
 """The desks. Each settles in its own way which draft it is: software by behaviour and the owner's answers, prose by a
 reader's taste, the lab by what a bench measured. The sieve knows no more of them than this."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+from tamis.brief import LoadedBrief
 from tamis.lab.desk import Standing
 from tamis.lab.desk import settle as settle_by_lab
 from tamis.lab.owner import StandIn
+from tamis.plugins import make_writer
 from tamis.reading import Pool
 from tamis.records import Choice, Draft
 from tamis.run import Run
 from tamis.taste.desk import ProseDesk
+from tamis.taste.judging import Seated, judge_named
 from tamis.taste.readers import ChoicesFile, Reader
+from tamis.taste.scores import Scores
+from tamis.writers.base import Writer
 
 
 class Desk(Protocol):
     """`open` says, after `settle`, whether something is left that nobody answered or measured."""
 
     open: bool
+
+    def take(self, pool: Pool, drafts: Iterator[Draft]) -> None:
+        """Begins with what can be done on each draft alone, as they come: those that are whole and no other's
+        duplicate. Called in a thread of its own; returns when they have all come."""
+
+    def enough(self) -> bool:
+        """Whether there are as many drafts as were asked for, so that the writer may stop. Any thread may ask."""
 
     def test(self, pool: Pool, parsed: Sequence[Draft]) -> Sequence[Draft]:
         """The drafts that pass what came with the brief, of those that are whole."""
@@ -29,11 +41,28 @@ class Desk(Protocol):
         """Ends what the desk started."""
 
 
+class Distinct:
+    """How many distinct, whole drafts have come, against how many the settings ask for."""
+
+    def __init__(self, run: Run) -> None:
+        self._wanted = run.loaded.settings.drafts.enough
+        self._count = 0
+
+    def counted(self, drafts: Iterator[Draft]) -> Iterator[Draft]:
+        for draft in drafts:
+            self._count += 1
+            yield draft
+
+    def enough(self) -> bool:
+        return self._wanted is not None and self._count >= self._wanted
+
+
 class TasteDesk:
     """Prose: a reader compares, until her shortlist is settled or she has had enough."""
 
     def __init__(self, run: Run, reader: Reader | ChoicesFile | None, *, say: Callable[[str], None]) -> None:
         settings = run.loaded.settings
+        self._distinct = Distinct(run)
         self.open = False
         self._desk = ProseDesk(
             run,
@@ -41,8 +70,15 @@ class TasteDesk:
             settings=settings.taste,
             top=settings.choose.top,
             similarity=settings.duplicates.similarity,
+            judge=_judge_of(run.loaded),
             say=say,
         )
+
+    def take(self, pool: Pool, drafts: Iterator[Draft]) -> None:
+        self._desk.take(pool, self._distinct.counted(drafts))
+
+    def enough(self) -> bool:
+        return self._distinct.enough()
 
     def test(self, pool: Pool, parsed: Sequence[Draft]) -> Sequence[Draft]:  # noqa: ARG002 - no tests come with it
         return parsed
@@ -56,6 +92,18 @@ class TasteDesk:
         pass
 
 
+def _judge_of(loaded: LoadedBrief) -> Seated | Scores | None:
+    """The judge that `[taste] judge` names, asked by a writer where it is one's name."""
+    taste = loaded.settings.taste
+    if taste.judge is None:
+        return None
+
+    def writer(question: LoadedBrief) -> Writer:
+        return make_writer(str(taste.judge), question, relative_to=loaded.folder)
+
+    return judge_named(taste.judge, loaded, writer, rubric=taste.rubric)
+
+
 class BenchDesk:
     """The lab: a batch goes out, and days later its results come back. `standing` is where the campaign is then."""
 
@@ -63,9 +111,17 @@ class BenchDesk:
         self._run = run
         self._owner = owner
         self._batches = batches
+        self._distinct = Distinct(run)
         self.lab = run.loaded.settings.lab
         self.open = True
         self.standing: Standing | None = None
+
+    def take(self, pool: Pool, drafts: Iterator[Draft]) -> None:  # noqa: ARG002 - ideas are read all at once
+        for _ in self._distinct.counted(drafts):
+            pass
+
+    def enough(self) -> bool:
+        return self._distinct.enough()
 
     def test(self, pool: Pool, parsed: Sequence[Draft]) -> Sequence[Draft]:  # noqa: ARG002 - no tests come with it
         return parsed

@@ -10,6 +10,9 @@ class Progress(Protocol):
 
     def advance(self, done: int = 1) -> None: ...
 
+    def waiting_for(self, name: str) -> None:
+        """What the others wait for now, where several stages work side by side."""
+
 
 class Silent:
     """Nobody listens."""
@@ -18,4 +21,7 @@ class Silent:
         pass
 
     def advance(self, done: int = 1) -> None:
+        pass
+
+    def waiting_for(self, name: str) -> None:
         pass

@@ -254,4 +254,73 @@ class Span(Record, frozen=True, kw_only=True):
         return self.ended - self.started
 
 
-AnyRecord = Brief | Draft | Evidence | Question | Choice | Release | Span
+class Usage(Record, frozen=True, kw_only=True):
+    """The tokens of one request, for all its drafts together. `tokens_out` includes `reasoning` and, where the server
+    counts them so, `rejected`; `cached` are those of `tokens_in` that had been read before. `accepted` and `rejected`
+    were proposed by speculation. None is what nobody told. `counted_by` is "usage" for the server's own figures, else
+    the tokenizer that estimated them."""
+
+    tokens_in: int
+    tokens_out: int
+    cached: int | None = None
+    reasoning: int | None = None
+    accepted: int | None = None
+    rejected: int | None = None
+    counted_by: str = "usage"
+
+
+class Request(Record, frozen=True, kw_only=True):
+    """One request to a writer that is paid for, recorded before it goes out: from then on it counts as paid in full
+    until its Reply says otherwise. `asked` names the prompt, `drafts` are the numbers of the drafts it is to bring,
+    `most_in` and `most_out` the most tokens that it can cost, `most_money` what they would. `sitting` is shared by
+    the requests of one process; `at` is in seconds since 1970."""
+
+    id: str
+    brief: str
+    writer: Spec
+    asked: str
+    drafts: tuple[int, ...]
+    most_in: int
+    most_out: int
+    most_money: float | None
+    sitting: str
+    at: float
+
+
+class Answered(Record, frozen=True, kw_only=True):
+    """One answer as it came: the number of its draft, its text as a blob, how it ended, in the server's word too."""
+
+    draft: int
+    blob: str
+    finish: Finish
+    said: str
+
+
+class Reply(Record, frozen=True, kw_only=True):
+    """How a request ended. "answered" has answers; "free" was turned away unpaid; "perhaps" broke off, so that nobody
+    knows what it cost: it counts in full. `why` is a sentence where there was no answer. `money` is None where no
+    price is known."""
+
+    id: str
+    request: str
+    brief: str
+    ended: Literal["answered", "free", "perhaps"]
+    why: str | None = None
+    answers: tuple[Answered, ...] = ()
+    usage: Usage | None = None
+    money: float | None = None
+    at: float
+
+
+class Beat(Record, frozen=True, kw_only=True):
+    """A sign, every second, that a sitting still wrote: so that a budget of seconds holds after a kill as well. The
+    `last` one says that it ended there; a sitting without it was killed before its next beat."""
+
+    id: str
+    brief: str
+    sitting: str
+    at: float
+    last: bool = False
+
+
+AnyRecord = Brief | Draft | Evidence | Question | Choice | Release | Span | Request | Reply | Beat

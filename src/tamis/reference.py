@@ -30,7 +30,7 @@ cpu_seconds = 5
 odds = 0.95
 ```
 """
-_PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+_PLAIN = {str: "text", int: "whole number", float: "number", bool: "true or false", object: "anything"}
 
 
 def tamis_toml_page() -> str:

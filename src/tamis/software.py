@@ -6,8 +6,11 @@ draft is right, or that none is. Where nobody answers, the heaviest camp is the 
 """
 
 import random
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import chain
 
 from tamis.behaviour import answers, next_round
 from tamis.behaviour.asking import converse, told_before
@@ -21,29 +24,96 @@ from tamis.behaviour.inquiry import Choosing, Inquiry
 from tamis.behaviour.lab import Lab
 from tamis.behaviour.matrix import Matrix
 from tamis.behaviour.observe import Observer
-from tamis.behaviour.owner import Owner
+from tamis.behaviour.odds import FITTED, Fit
+from tamis.behaviour.owner import Owner, Told
 from tamis.behaviour.surface import Surface, surface_of
+from tamis.checks.base import Found
+from tamis.checks.cases import CasesCheck
 from tamis.checks.tests import TestsCheck
+from tamis.clock import OpenSpan
 from tamis.reading import Pool
-from tamis.records import Choice, Draft, Held, Question
+from tamis.records import Choice, Draft, Held, NoAnswer, Question, Spec
 from tamis.run import Run
-from tamis.sandbox import Limits, Program, Sandbox
+from tamis.sandbox import Limits, Program, Ran, Sandbox
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What drafts were seen to do: what can be called, what each did, and the points on which they part."""
+
+    surface: Surface
+    matrix: Matrix
+    decisions: Sequence[Decision]
 
 
 class SoftwareDesk:
     """The software desk of one run. It starts its sandbox when one is first needed; `close` ends it. Without an
-    `owner` nobody is asked."""
+    `owner` nobody is asked. `fit` are the numbers that its odds rest on."""
+
+    fit: Fit = FITTED
 
     def __init__(self, run: Run, *, owner: Owner | None = None) -> None:
         self._run = run
         self._owner = owner
         self._open = ExitStack()
         self._box: Sandbox | None = None
+        self._passed = 0
+        """How many distinct drafts pass their tests, of those that have come."""
         self.open = False
         """Whether questions are left that nobody answered."""
 
     def close(self) -> None:
         self._open.close()
+
+    def take(self, pool: Pool, drafts: Iterator[Draft]) -> None:
+        """Tests each draft as it comes."""
+        if not self._given_tests():
+            for _ in drafts:
+                self._passed += 1
+            return
+        run, check = self._run, self._tests()
+        missing = (draft for draft in drafts if not self._passed_or_not(check.spec, draft.id))
+        first = next(missing, None)  # no span is opened and no box started before there is a draft for it
+        if first is None:
+            return
+        names: dict[str, str] = {}
+
+        def arriving() -> Iterator[tuple[Draft, bytes]]:
+            for draft in chain((first,), missing):
+                names[draft.id] = draft.name
+                yield draft, pool.contents[draft.id]
+
+        with run.spans.span("tests", "tests", cpu=time.thread_time) as span:
+            for found in check.follow(arriving()):
+                self._tested(found, names.pop(found.draft), check.spec, span)
+
+    def _tested(self, found: Found, name: str, check: Spec, span: OpenSpan) -> None:
+        """Records what a draft's tests came to, and the time that they took it."""
+        run, now = self._run, self._run.clock.now()
+        cpu_seconds = found.cpu_seconds or 0.0
+        own = run.spans.past(
+            "tests",
+            name,
+            started=now - (found.wall_seconds or 0.0),
+            ended=now,
+            cpu_seconds=cpu_seconds,
+            after=(),
+            resource="core",
+        )
+        span.cpu_seconds += cpu_seconds
+        run.findings.record(check, (found.draft,), found.answer, how=found.how, span=own)
+        self._passed += isinstance(found.answer, Held)
+
+    def _passed_or_not(self, check: Spec, draft: str) -> bool:
+        """Whether it is known already what its tests come to; one that passes counts."""
+        known = self._run.findings.about(check, draft)
+        self._passed += known is not None and isinstance(known.answer, Held)
+        return known is not None and not isinstance(known.answer, NoAnswer)
+
+    def enough(self) -> bool:
+        """Whether as many distinct drafts pass their tests as the settings ask for."""
+        wanted = self._run.loaded.settings.drafts.enough
+        return wanted is not None and self._passed >= wanted
 
     def test(self, pool: Pool, parsed: Sequence[Draft]) -> list[Draft]:
         """The drafts that pass the given tests; all of them where none were given."""
@@ -66,25 +136,29 @@ class SoftwareDesk:
             return self._record(pool, passed, Chosen(draft=None, because="no draft passes every check"))
         apart = [draft for draft in passed if draft.id not in pool.folded]
         with self._run.spans.span("tests", "behaviour") as span:
-            surface, hints = self._what_can_be_called(pool, apart)
             observe, again = self._observer(pool, hash_seed=0), self._observer(pool, hash_seed=1)
-            matrix = self._explore(surface, hints, apart, observe, again)
-            decisions = decisions_of(matrix, surface, observe, hints=hints, again=again)
+            seen = self._look(pool, apart, observe, again)
             span.cpu_seconds += observe.cpu_seconds + again.cpu_seconds
-        camps, questions = camps_of(matrix), self._questions(pool, decisions, surface)
-        if not matrix.programs:
+        camps, questions = camps_of(seen.matrix), self._questions(pool, seen)
+        if not seen.matrix.programs:
             return self._record(pool, passed, nothing_to_call(camps), camps)
-        inquiry = self._inquiry(pool, matrix, decisions, observe)
+        inquiry = self._inquiry(pool, seen, observe)
         if self._owner is not None:
-            self.open = not converse(self._run, inquiry, self._owner, surface)
+            self.open = not converse(self._run, inquiry, self._owner, seen.surface)
         else:
-            self.open = not inquiry.told and any(one.state == "open" for one in decisions)
+            self.open = not inquiry.told and any(one.state == "open" for one in seen.decisions)
         with self._run.spans.span("ranking", "choosing"):
             chosen = chosen_of(inquiry, camps)
             self._keep(inquiry, chosen, observe)
             return self._record(pool, passed, chosen, camps, questions)
 
     # behaviour
+
+    def _look(self, pool: Pool, drafts: Sequence[Draft], observe: Observer, again: Observer) -> Seen:
+        """Explores what the drafts do, and where they part."""
+        surface, hints = self._what_can_be_called(pool, drafts)
+        matrix = self._explore(surface, hints, drafts, observe, again)
+        return Seen(surface, matrix, decisions_of(matrix, surface, observe, hints=hints, again=again))
 
     def _what_can_be_called(self, pool: Pool, drafts: Sequence[Draft]) -> tuple[Surface, Hints]:
         brief = self._run.loaded.brief.text
@@ -112,22 +186,31 @@ class SoftwareDesk:
         return explore(surface, hints, ids, observe, rng=rng, budget=budget, again=again, progress=advance)
 
     def _observer(self, pool: Pool, *, hash_seed: int) -> Observer:
-        return Observer(self._run, self._sandbox(), pool.contents, self._limits(), hash_seed=hash_seed)
+        box = self._sandbox()
+
+        def runs(sources: Mapping[str, bytes], programs: Sequence[Program]) -> Iterator[tuple[str, Ran]]:
+            return box.run(sources, programs, hash_seed=hash_seed)
+
+        return Observer(self._run, runs, pool.contents, self._limits(), hash_seed=hash_seed)
 
     # the owner
 
-    def _inquiry(self, pool: Pool, matrix: Matrix, decisions: Sequence[Decision], observe: Observer) -> Inquiry:
+    def _inquiry(self, pool: Pool, seen: Seen, observe: Observer) -> Inquiry:
         settings = self._run.loaded.settings.choose
-        sources = {draft: pool.contents[draft] for draft in matrix.drafts}
         return Inquiry(
-            ground_of(matrix),
-            decisions,
+            ground_of(seen.matrix),
+            seen.decisions,
             run=observe,
-            lab=Lab(sources=sources, run=self._run_sources, passing=self._passing),
+            lab=self._lab(pool, seen.matrix.drafts),
             choosing=Choosing(odds=settings.odds, budget=settings.budget),
-            broke=len(pool.drafts) - len(pool.with_folded(matrix.drafts)),
+            fit=self.fit,
+            broke=len(pool.drafts) - len(pool.with_folded(seen.matrix.drafts)),
             told=told_before(self._run),
         )
+
+    def _lab(self, pool: Pool, drafts: Sequence[str]) -> Lab:
+        sources = {draft: pool.contents[draft] for draft in drafts}
+        return Lab(sources=sources, run=self._run_sources, passing=self._passing)
 
     def _run_sources(
         self, sources: Mapping[str, bytes], programs: Sequence[Program]
@@ -147,26 +230,25 @@ class SoftwareDesk:
         if not inquiry.told:
             return
         verdict = inquiry.verdict()
-        nearest = verdict.near[0][0]
-        answers.keep(
-            loaded.tests or loaded.folder / "tests",
-            inquiry.told,
-            module=loaded.module,
-            outcomes=lambda program: observe.calls_of(chosen.draft or nearest, program),
-        )
+        best = chosen.draft or verdict.near[0][0]
+        self._keep_answers(inquiry.told, lambda program: observe.calls_of(best, program))
         if chosen.draft is None:
             names = {draft.id: draft.name for draft in self._run.ledger.all(Draft, about=loaded.brief.id)}
             near = [(names[draft], [inquiry.told[place] for place in against]) for draft, against in verdict.near]
             text = next_round.next_brief(loaded.brief.text, inquiry.told, near)
             (loaded.folder / next_round.FILE_NAME).write_text(text, encoding="utf-8")
 
+    def _keep_answers(self, told: Sequence[Told], outcomes: answers.Outcomes) -> None:
+        loaded = self._run.loaded
+        answers.keep(loaded.tests or loaded.folder / "tests", told, module=loaded.module, outcomes=outcomes)
+
     # the record
 
-    def _questions(self, pool: Pool, decisions: Sequence[Decision], surface: Surface) -> list[Question]:
+    def _questions(self, pool: Pool, seen: Seen) -> list[Question]:
         brief, module = self._run.loaded.brief.id, self._run.loaded.module
         questions = [
-            question_of(one, brief=brief, surface=surface, module=module, with_folded=pool.with_folded)
-            for one in decisions
+            question_of(one, brief=brief, surface=seen.surface, module=module, with_folded=pool.with_folded)
+            for one in seen.decisions
         ]
         for question in questions:
             self._run.ledger.add(question)
@@ -198,9 +280,12 @@ class SoftwareDesk:
         """The owner's tests. Answers that the ledger knows are evidence of their own and no given tests."""
         known = any(True for _ in told_before(self._run))
         files = self._run.loaded.test_files
-        return {name: content for name, content in files.items() if not (known and name == answers.FILE_NAME)}
+        return {name: content for name, content in files.items() if not (known and self._is_answer(name))}
 
-    def _tests(self) -> TestsCheck:
+    def _is_answer(self, name: str) -> bool:
+        return name == answers.FILE_NAME
+
+    def _tests(self) -> TestsCheck | CasesCheck:
         return TestsCheck(self._run.loaded, self._given_tests(), self._sandbox())
 
     def _limits(self) -> Limits:

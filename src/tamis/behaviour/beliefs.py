@@ -85,7 +85,7 @@ class Beliefs:
         self._watched: dict[int, _Watch] = {}
         self._mutants: dict[int, tuple[tuple[Mutant, ...], dict[int, Ints]]] = {}
         self._begun: dict[bytes, tuple[int, int]] = {}
-        self._again: Ask | None = None
+        self._again: list[Ask] = []
         self._asked_again: set[str] = set()
         self._belief: Posterior | None = None
         self.questions = 0
@@ -96,6 +96,7 @@ class Beliefs:
         self.stopped: str | None = None
         for one in told:
             self._take(one)
+        self._from_before = list(self.told)
         self.questions = sum(t.page is None for t in self.told)
         self.lines_read = len({(t.page, t.line) for t in self.told if t.page is not None})
         self.pages = len({t.page for t in self.told if t.page is not None})

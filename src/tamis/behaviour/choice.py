@@ -54,7 +54,8 @@ def _by_answers(inquiry: Inquiry) -> Chosen:
 
 
 def _by_weight(inquiry: Inquiry, camps: Sequence[Camp]) -> Chosen:
-    """The heaviest camp; among equals the one that goes with the others on most decisions, by the inquiry's prior."""
+    """The heaviest camp; among equals the one that goes with the others on most decisions, by the inquiry's prior. It
+    has no odds: the record that odds rest on is of owners who were asked."""
     heaviest = [camp for camp in camps if len(camp.drafts) == len(camps[0].drafts)]
     best = max(heaviest, key=lambda camp: (inquiry.chance(camp.drafts[0]), -camps.index(camp)))
     drafts = sum(len(camp.drafts) for camp in camps)
@@ -62,7 +63,7 @@ def _by_weight(inquiry: Inquiry, camps: Sequence[Camp]) -> Chosen:
     if len(heaviest) > 1:
         because += f", and of {len(heaviest)} as heavy it goes with the others most often"
     first, *alike = best.drafts
-    return Chosen(draft=first, alike=tuple(alike), odds=inquiry.odds()[first], because=because)
+    return Chosen(draft=first, alike=tuple(alike), because=because)
 
 
 def question_of(decision: Decision, *, brief: str, surface: Surface, module: str, with_folded: WithFolded) -> Question:

@@ -13,7 +13,7 @@ import numpy as np
 
 from tamis.behaviour.beliefs import Beliefs, Choosing, Runner
 from tamis.behaviour.ground import Ints
-from tamis.behaviour.odds import Posterior
+from tamis.behaviour.odds import Posterior, posterior
 from tamis.behaviour.owner import (
     Answer,
     Ask,
@@ -30,6 +30,9 @@ from tamis.behaviour.telling import told_of, told_of_line
 from tamis.behaviour.words import heading, names_of, the_year
 from tamis.records import Odds, Record, digest
 from tamis.sandbox import Program
+
+NONE_LEFT = 0.97
+"""The probability that no draft is right at which asking ends."""
 
 
 class Strength(Record, frozen=True, kw_only=True):
@@ -64,8 +67,9 @@ class Inquiry(Beliefs):
         """What to put to the owner now, None when it is over: `stopped` then says why."""
         if self._waiting is not None:
             return self._waiting[0]
-        if self._again is not None and self.questions < self.choosing.budget:
-            return self._wait(self._again, [])
+        self._take_up_doubts()
+        if self._again and self.questions < self.choosing.budget and self.belief.none < NONE_LEFT:
+            return self._wait(self._again[0], [])
         self.stopped = self._over()
         if self.stopped is not None:
             return None
@@ -82,7 +86,7 @@ class Inquiry(Beliefs):
         p = self._of_camp(self.belief.right, self._leader())
         if p >= self.choosing.odds:
             return f"the odds reached {self.choosing.odds:g}"
-        if self.belief.none >= 0.97 and self.pages:
+        if self.belief.none >= NONE_LEFT and self.pages:
             return "no draft is right: the answers rule each of them out"
         return None
 
@@ -191,8 +195,8 @@ class Inquiry(Beliefs):
         before = self.belief
         one = told_of(ask, answer)
         self.questions += 1
-        if self._again is not None and ask.id == self._again.id:
-            self._again = None
+        if self._again and ask.id == self._again[0].id:
+            del self._again[0]
             self._take(one)
         else:
             self._take(one)
@@ -215,9 +219,9 @@ class Inquiry(Beliefs):
             found += told_of_line(page, number, line, answer)
         for one in found:
             self._take(one)
-        wrong = [t for t in found if t.kind in ("value", "wrong") and t.outcome != t.shown]
-        if wrong:
-            self._doubt(before, wrong[0])
+        for one in found:
+            if _corrects(one):
+                self._doubt(before, one)
         return found
 
     def _doubt(self, before: Posterior, one: Told) -> None:
@@ -229,7 +233,17 @@ class Inquiry(Beliefs):
         self._asked_again.add(one.decision)
         again = self._neighbour(leader, one)
         if again is not None:
-            self._again = again
+            self._again.append(again)
+
+    def _take_up_doubts(self) -> None:
+        """Corrections of an earlier run that were to be asked again when it ended."""
+        before, self._from_before = self._from_before, []
+        answered = Counter(one.decision for one in self.told)
+        for one in before:
+            if _corrects(one) and answered[one.decision] == 1:
+                others = [clue for clue in self.clues if clue.group != one.decision]
+                nothing = np.zeros(len(self.ground.drafts))
+                self._doubt(posterior(others, self._weights, nothing, self.fit), one)
 
     def _neighbour(self, leader: int, one: Told) -> Ask | None:
         """A like case, to ask again in: other calls in which the drafts part the same way. A correction in a storyboard
@@ -304,6 +318,11 @@ class Inquiry(Beliefs):
             drafts_by_tests=self._broke,
             drafts_with_answers=self._broke + out,
         )
+
+
+def _corrects(one: Told) -> bool:
+    """Whether she said that a storyboard line should be otherwise."""
+    return one.shown is not None and one.kind in ("value", "wrong") and one.outcome != one.shown
 
 
 def _several(count: int, thing: str) -> str:

@@ -2,27 +2,38 @@
 that was killed comes back to where it was by making the same programs."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import msgspec
 
 from tamis.behaviour.matrix import outcomes_of
 from tamis.records import NoAnswer, Observed, Spec
 from tamis.run import Run
-from tamis.sandbox import Limits, Program, Sandbox
+from tamis.sandbox import Limits, Program, Ran
 
+Runs = Callable[[Mapping[str, bytes], Sequence[Program]], Iterator[tuple[str, Ran]]]
+"""Runs sources, by key, on programs: how, is the sandbox's matter."""
 _BLOBS = msgspec.json.Decoder(list[str])
 
 
 class Observer:
     """Runs drafts, by id, on programs. `hash_seed` fixes the order of the draft's own sets, so that a second Observer
-    with another seed shows what is not deterministic. `faults` are the drafts that the box itself failed on."""
+    with another seed shows what is not deterministic. `args` are what else would make the outcomes others. `faults` are
+    the drafts that the box itself failed on."""
 
     def __init__(
-        self, run: Run, sandbox: Sandbox, contents: Mapping[str, bytes], limits: Limits, *, hash_seed: int = 0
+        self,
+        run: Run,
+        runs: Runs,
+        contents: Mapping[str, bytes],
+        limits: Limits,
+        *,
+        hash_seed: int = 0,
+        args: Mapping[str, str] | None = None,
     ) -> None:
         self._run = run
-        self._sandbox = sandbox
+        self._runs = runs
+        self._args = dict(args or {})
         self._contents = contents
         self._hash_seed = hash_seed
         self._limits = limits
@@ -56,6 +67,7 @@ class Observer:
                 "cpu_seconds": self._limits.cpu_seconds,
                 "memory_mb": self._limits.memory_mb,
                 "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+                **self._args,
             },
         )
 
@@ -71,7 +83,7 @@ class Observer:
         self, check: Spec, block: str, missing: Mapping[str, bytes], programs: Sequence[Program]
     ) -> dict[str, tuple[bytes, ...]]:
         found: dict[str, tuple[bytes, ...]] = {}
-        for draft, ran in self._sandbox.run(missing, programs, hash_seed=self._hash_seed):
+        for draft, ran in self._runs(missing, programs):
             self.cpu_seconds += ran.cpu_seconds
             if ran.fault is not None:
                 self.faults[draft] = ran.fault

@@ -120,7 +120,8 @@ ENDINGS = {
 
 
 def witness_source(program: Program, surface: Surface, module: str) -> str:
-    """The program as Python that can be run beside `module`: imports, set-up, and the last call as `result`."""
+    """The program as Python that can be run beside `module`: imports, set-up, and the last call as `result`. Without a
+    module, drafts are no Python, and the calls alone say what is done."""
     names = names_of(program, surface)
     lines = []
     used = {int(str(r)) for c in program for r in _references(c)}
@@ -131,6 +132,8 @@ def witness_source(program: Program, surface: Surface, module: str) -> str:
             continue
         lines.append(f"result = {text}" if last else f"{names[i]} = {text}" if i in used else text)
     body = "\n".join(lines)
+    if not module:
+        return body.removeprefix("result = ")
     return "\n".join([*_imports(body, program, module), "", body, ""])
 
 

@@ -11,11 +11,14 @@ from tamis.records import Answer, Draft, Record, Spec
 
 
 class Found(Record, frozen=True, kw_only=True):
-    """What a check found on one draft, and `how` it was gathered: which parser, which layers of the sandbox."""
+    """What a check found on one draft, and `how` it was gathered: which parser, which layers of the sandbox. The
+    seconds on the wall and of CPU that this draft took, where the check knows them."""
 
     draft: str
     answer: Answer
     how: Mapping[str, str] = {}
+    wall_seconds: float | None = None
+    cpu_seconds: float | None = None
 
 
 class Check(Protocol):

@@ -2,15 +2,16 @@
 triples in common decides, so nothing is called near that is not.
 
 Memory and time stay bounded however many texts there are and however alike they all are. Of each text the index keeps
-sixteen hashes, 12 bytes each; a bucket that many texts fall into keeps four of them; and at most eight candidates, the
-likeliest, are compared exactly. That is why the index is our own: the library's takes 1.7 kB a text and hands back
-whole buckets, which is quadratic where all texts follow one template.
+sixteen hashes of 8 bytes, and 6 to 12 bytes for each to find it by; a bucket that many texts fall into keeps four of
+them; and at most eight candidates, the likeliest, are compared exactly. That is why the index is our own: the library's
+takes 1.7 kB a text and hands back whole buckets, which is quadratic where all texts follow one template.
 """
 
 from array import array
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
 
+import numpy as np
 from rensa import RMinHash
 
 from tamis.records import Record
@@ -47,11 +48,21 @@ def shingles(text: str) -> list[str]:
 
 
 def signatures(texts: Sequence[Sequence[str]]) -> list[Signature]:
-    """The MinHash signature of each text's shingles: 64 numbers of 32 bits, the same on every machine."""
+    """What the index knows each text by: a hash of 64 bits for each band of its shingles' MinHash, the same on every
+    machine."""
     if not texts:
         return []
-    rows: list[Signature] = RMinHash.digest_matrix_from_token_sets(texts, BANDS * ROWS, SEED).to_rows()
-    return rows
+    rows = RMinHash.digest_matrix_from_token_sets(texts, BANDS * ROWS, SEED).to_rows()
+    minima = np.array(rows, np.uint64).reshape(len(texts), BANDS, ROWS)
+    mixed = (minima * _FACTORS).sum(axis=2, dtype=np.uint64) + _BAND_NUMBERS
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)  # SplitMix64's finaliser
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bands: list[Signature] = (mixed ^ (mixed >> np.uint64(31))).tolist()
+    return bands
+
+
+_FACTORS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93], np.uint64)
+_BAND_NUMBERS = np.arange(1, BANDS + 1, dtype=np.uint64) * np.uint64(0xA0761D6478BD642F)
 
 
 def jaccard(one: Shingles, other: Shingles) -> float:
@@ -60,20 +71,24 @@ def jaccard(one: Shingles, other: Shingles) -> float:
 
 
 class NearIndex:
-    """Texts added so far, by name. `text_of` gives a text added before, when it has to be compared again."""
+    """Texts added so far, by name. `text_of` gives a text added before, when it has to be compared again.
+
+    Bands are found by open addressing: a slot holds a text's number, from 1, and what its band is stands in `_bands`.
+    """
 
     def __init__(self, similarity: float, text_of: Callable[[str], str]) -> None:
         self._similarity = similarity
         self._text_of = text_of
-        self._names: list[str] = []
-        self._bands = _BandTable()
+        self._names: list[str] = [""]
+        self._bands = array("Q", bytes(8 * BANDS))
+        self._slots = array("I", bytes(4 << 10))
+        self._filled = 0
         self._cache: OrderedDict[int, Shingles] = OrderedDict()
         self._cached = 0
 
     def nearest(self, own: Sequence[str], signature: Signature) -> Near | None:
         """The most similar of the texts added, None where none is similar enough."""
-        votes = Counter(text for band in _bands(signature) for text in self._bands.find(band))
-        likely = [text for text, bands in votes.most_common(COMPARED) if bands >= BANDS_IN_COMMON]
+        likely = self._likely(signature)
         if not likely:
             return None
         shingles_here = frozenset(own)
@@ -81,9 +96,41 @@ class NearIndex:
         return Near(text=self._names[-text], similarity=best) if best >= self._similarity else None
 
     def add(self, name: str, signature: Signature) -> None:
-        for band in _bands(signature):
-            self._bands.add(band, len(self._names))
+        text = len(self._names)
         self._names.append(name)
+        self._bands.extend(signature)
+        self._find_room(text, signature)
+        if 3 * self._filled > 2 * len(self._slots):
+            self._grow()
+
+    def _find_room(self, text: int, signature: Signature) -> None:
+        slots, bands, mask = self._slots, self._bands, len(self._slots) - 1
+        for number, band in enumerate(signature):
+            slot, same = band & mask, set[int]()
+            while stored := slots[slot]:
+                if bands[stored * BANDS + number] == band:
+                    same.add(stored)  # it may be met twice, by another of its bands too
+                    if len(same) == BUCKET_TEXTS:
+                        break
+                slot = (slot + 1) & mask
+            else:
+                slots[slot] = text
+                self._filled += 1
+
+    def _likely(self, signature: Signature) -> list[int]:
+        """The texts with most bands in common."""
+        slots, bands, mask = self._slots, self._bands, len(self._slots) - 1
+        shared: dict[int, int] = {}
+        """Text → a bit for each band in common: a text may be met twice in one search, by another of its bands."""
+        for number, band in enumerate(signature):
+            slot = band & mask
+            while stored := slots[slot]:
+                if bands[stored * BANDS + number] == band:
+                    shared[stored] = shared.get(stored, 0) | 1 << number
+                slot = (slot + 1) & mask
+        votes = {text: bits.bit_count() for text, bits in shared.items()}
+        likely = [text for text, count in votes.items() if count >= BANDS_IN_COMMON]
+        return sorted(likely, key=lambda text: (-votes[text], text))[:COMPARED]
 
     def _shingles(self, text: int) -> Shingles:
         if text in self._cache:
@@ -96,53 +143,9 @@ class NearIndex:
             self._cached -= len(self._cache.popitem(last=False)[1])
         return found
 
-
-def _bands(signature: Signature) -> Iterator[int]:
-    """Each band of a signature as a number below 2^64, never 0. Hashes of tuples of numbers are the same in every
-    process, unlike those of texts."""
-    for start in range(0, BANDS * ROWS, ROWS):
-        yield (hash((start, *signature[start : start + ROWS])) & 0xFFFF_FFFF_FFFF_FFFF) or 1
-
-
-class _BandTable:
-    """A multimap from bands to texts: open addressing in two flat arrays, at most BUCKET_TEXTS texts a band."""
-
-    def __init__(self) -> None:
-        self._filled = 0
-        self._resize(1 << 10)
-
-    def find(self, band: int) -> Iterator[int]:
-        slot = band & self._mask
-        while stored := self._keys[slot]:
-            if stored == band:
-                yield self._texts[slot]
-            slot = (slot + 1) & self._mask
-
-    def add(self, band: int, text: int) -> None:
-        slot, same = band & self._mask, 0
-        while stored := self._keys[slot]:
-            same += stored == band
-            if same == BUCKET_TEXTS:
-                return
-            slot = (slot + 1) & self._mask
-        self._keys[slot] = band
-        self._texts[slot] = text
-        self._filled += 1
-        if 3 * self._filled > 2 * len(self._keys):
-            self._grow()
-
-    def _resize(self, slots: int) -> None:
-        self._mask = slots - 1
-        self._keys = array("Q", bytes(8 * slots))
-        self._texts = array("I", bytes(4 * slots))
-
     def _grow(self) -> None:
-        keys, texts = self._keys, self._texts
-        self._resize(2 * len(keys))
-        for old, band in enumerate(keys):
-            if band:
-                slot = band & self._mask
-                while self._keys[slot]:
-                    slot = (slot + 1) & self._mask
-                self._keys[slot] = band
-                self._texts[slot] = texts[old]
+        """Twice the slots, filled again from the bands that each text was added with, in the same order."""
+        self._slots = array("I", bytes(8 * len(self._slots)))
+        self._filled = 0
+        for text in range(1, len(self._names)):
+            self._find_room(text, self._bands[text * BANDS : (text + 1) * BANDS])

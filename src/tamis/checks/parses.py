@@ -38,30 +38,41 @@ LANGUAGES = {
 
 
 class Parses:
-    """The check for one desk. `pool` is used where given and left open, else one is opened for each look."""
+    """The check for one desk. `pool` is used where given and left open, else one is opened for each look. Where the
+    owner has named a command that makes a program of a draft (`by_command`), a language that no parser is known for is
+    that command's matter."""
 
-    def __init__(self, desk: Desk, *, pool: ParserPool | None = None) -> None:
+    def __init__(self, desk: Desk, *, pool: ParserPool | None = None, by_command: bool = False) -> None:
         self._desk = desk
         self._pool = pool
+        self._by_command = by_command
 
     @property
     def spec(self) -> Spec:
         version = ".".join(platform.python_version_tuple()[:2])  # the grammar is that of the Python that runs us
-        return Spec(kind="check", name="parses", version="1", args={"desk": self._desk, "python": version})
+        command = {"command": True} if self._by_command else {}
+        return Spec(kind="check", name="parses", version="1", args={"desk": self._desk, "python": version, **command})
 
     def look(self, drafts: Iterable[tuple[Draft, bytes]]) -> Iterator[Found]:
         if self._desk != "software":
             yield from (Found(draft=draft.id, answer=_text(draft, content)) for draft, content in drafts)
         elif self._pool is not None:
-            yield from _code(drafts, self._pool)
+            yield from map(self._or_command, _code(drafts, self._pool))
         else:
             with ParserPool() as pool:
-                yield from _code(drafts, pool)
+                yield from map(self._or_command, _code(drafts, pool))
+
+    def _or_command(self, found: Found) -> Found:
+        match found.answer:
+            case NoAnswer(fault="check") if self._by_command:
+                return Found(draft=found.draft, answer=Held(), how={"parser": "none: the command tells"})
+            case _:
+                return found
 
 
 def parses_of(brief: LoadedBrief) -> Parses:
     """The check for a brief's desk."""
-    return Parses(brief.brief.desk)
+    return Parses(brief.brief.desk, by_command=bool(brief.settings.draft.command))
 
 
 def language_of(name: str) -> str | None:

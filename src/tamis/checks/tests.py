@@ -15,6 +15,7 @@ from tamis.brief import LoadedBrief
 from tamis.checks.base import Found
 from tamis.records import Answer, Broke, Draft, Held, NoAnswer, Spec, digest
 from tamis.sandbox import Judged, Sandbox, Suite, TestResult
+from tamis.sandbox.arriving import Arriving
 
 
 class TestsCheck:
@@ -46,16 +47,34 @@ class TestsCheck:
 
     def look(self, drafts: Iterable[tuple[Draft, bytes]]) -> Iterator[Found]:
         sources = {draft.id: content for draft, content in drafts}
+        if sources:
+            yield from self._found(sources)
+
+    def follow(self, drafts: Iterator[tuple[Draft, bytes]]) -> Iterator[Found]:
+        """The same for drafts that are still arriving: each is tested when it is here, whatever the others do."""
+        sources = Arriving((draft.id, content) for draft, content in drafts)
+        if sources.first() is None:
+            return
+        for found in self._found(sources):
+            sources.done(found.draft)
+            yield found
+
+    def _found(self, sources: Mapping[str, bytes]) -> Iterator[Found]:
         for draft, judged in self._judged(sources):
-            yield Found(draft=draft, answer=answer_of(judged), how=_how(judged))
+            yield Found(
+                draft=draft,
+                answer=answer_of(judged),
+                how=_how(judged),
+                wall_seconds=judged.wall_seconds,
+                cpu_seconds=judged.cpu_seconds,
+            )
 
     def passing(self, sources: Mapping[str, bytes]) -> frozenset[str]:
         """Which of these sources, by key, pass; for mutants, which are nobody's drafts."""
-        return frozenset(key for key, judged in self._judged(sources) if isinstance(answer_of(judged), Held))
+        judged = self._judged(sources) if sources else ()
+        return frozenset(key for key, one in judged if isinstance(answer_of(one), Held))
 
     def _judged(self, sources: Mapping[str, bytes]) -> Iterator[tuple[str, Judged]]:
-        if not sources:
-            return
         with _laid_out(self._files) as folder:
             tests = self._loaded.settings.tests
             suite = Suite(folder=folder, module=self._loaded.module, judged=tests.judged, cpu_seconds=tests.cpu_seconds)

@@ -17,6 +17,7 @@ from tamis.errors import TamisError
 COMMANDS = {
     "demo": "demo:demo_command",
     "new": "new:new_command",
+    "draft": "draft:draft_command",
     "run": "run:run_command",
     "check": "check:check_command",
     "show": "show_draft:show_command",
@@ -25,6 +26,7 @@ COMMANDS = {
     "plan": "plan:plan_command",
     "simulate": "simulate:simulate_command",
     "speed": "speed:speed_command",
+    "embedded": "embedded:embedded_command",
     "doctor": "doctor:doctor_command",
     "plugins": "plugins:plugins_command",
 }

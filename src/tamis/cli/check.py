@@ -7,11 +7,11 @@ import typer
 from tamis.brief import load_brief
 from tamis.cli import screens, show
 from tamis.cli.desk import desk_of
-from tamis.cli.run import Folder, Json
+from tamis.cli.options import Folder, Json
 from tamis.ledger import Ledger
 from tamis.sieve import Sieve
 from tamis.views import Kept, run_view, to_json
-from tamis.writers.files import FilesWriter
+from tamis.writers.together import Together
 
 
 def check_command(folder: Folder, json: Json = None) -> None:
@@ -20,7 +20,7 @@ def check_command(folder: Folder, json: Json = None) -> None:
     with Ledger(loaded.folder) as ledger:
         with (
             show.Watching() as progress,
-            Sieve(loaded, ledger, FilesWriter(loaded), desk_of("none"), progress=progress) as sieve,
+            Sieve(loaded, ledger, Together(loaded), desk_of("none"), progress=progress) as sieve,
         ):
             passed = asyncio.run(sieve.check())
         kept = Kept(ledger)

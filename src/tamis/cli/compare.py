@@ -14,7 +14,7 @@ from rich.cells import cell_len, set_cell_size
 
 from tamis.cli import show
 from tamis.taste.readers import Said, Screen, Word
-from tamis.taste.view import ShortlistView, TasteView
+from tamis.taste.view import JudgeView, OddsView, ShortlistView, TasteView
 
 MOST_LINES = 400
 """Of a very long text so many lines are shown; the rest can be read in its file."""
@@ -78,15 +78,38 @@ def layout(screen: Screen, columns: int) -> list[str]:
 
 
 def shortlist_lines(taste: TasteView, *, names_wide: int = 40) -> list[str]:
-    """The shortlist as a person reads it: what is on it, how sure, and what her answers show of her."""
+    """The shortlist as a person reads it: what is on it, how sure, and what her answers show of her, of other readers
+    and of the judge."""
     lines = [_row(place, one, names_wide) for place, one in enumerate(taste.shortlist, start=1)]
     lines += ["", taste.because]
-    for name, odds in (("takes the left one", taste.habits.left), ("same answer again", taste.habits.consistent)):
-        if odds.p is not None and odds.low is not None and odds.high is not None:
-            lines.append(f"  {name:<20} {odds.p:>4.0%}   ({odds.low:.0%} to {odds.high:.0%}; {odds.basis})")
-        else:
-            lines.append(f"  {name:<20}    –   ({odds.basis})")
+    lines += [
+        _habit("takes the left one", taste.habits.left),
+        _habit("same answer again", taste.habits.consistent),
+    ]
+    lines += [_habit(f"{' and '.join(both.readers)} agree", both.same) for both in taste.agreement]
+    judge = taste.habits.judge
+    if judge is not None:
+        lines += ["", _judge_line(judge)]
+    if judge is not None and judge.pairs:
+        lines += [
+            _habit("takes the left one", judge.left),
+            _habit("takes the longer", judge.longer),
+            _habit("same either way", judge.consistent),
+        ]
     return lines
+
+
+def _judge_line(judge: JudgeView) -> str:
+    about = f"the judge {judge.name} is one more feature; how much it counts is learned from the reader's answers"
+    if not judge.pairs:
+        return f"{about}; its scores came from a file, so nothing is known of its habits"
+    return about if judge.enough else f"{about}; {judge.pairs} pairs are few to know its habits by"
+
+
+def _habit(name: str, odds: OddsView) -> str:
+    if odds.p is None or odds.low is None or odds.high is None:
+        return f"  {name:<20}    –   ({odds.basis})"
+    return f"  {name:<20} {odds.p:>4.0%}   ({odds.low:.0%} to {odds.high:.0%}; {odds.basis})"
 
 
 def _row(place: int, one: ShortlistView, names_wide: int) -> str:

@@ -1,6 +1,5 @@
 """Which desk a brief goes to, who is there to answer, and how each desk says where it stands."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import msgspec
 
 from tamis.cli import show
 from tamis.desks import BenchDesk, Desk, TasteDesk
-from tamis.errors import UsageError
 from tamis.lab.desk import Standing
 from tamis.ledger import Ledger
 from tamis.run import Run
@@ -36,15 +34,17 @@ def desk_of(owner: str, *, batches: int | None = None) -> Callable[[Run], Desk]:
 def _software(run: Run, owner: str) -> Desk:
     from tamis.behaviour.owner import file_owner  # noqa: PLC0415 - each desk's models are loaded for it alone
     from tamis.cli.ask import TerminalOwner  # noqa: PLC0415
+    from tamis.programs import ProgramDesk  # noqa: PLC0415
     from tamis.software import SoftwareDesk  # noqa: PLC0415
 
+    desk = ProgramDesk if run.loaded.settings.draft.command else SoftwareDesk
     match owner:
         case "none":
-            return SoftwareDesk(run)
+            return desk(run)
         case "terminal":
-            return SoftwareDesk(run, owner=TerminalOwner(show.out))
+            return desk(run, owner=TerminalOwner(show.out))
         case _:
-            return SoftwareDesk(run, owner=file_owner(Path(owner)))
+            return desk(run, owner=file_owner(Path(owner)))
 
 
 def _prose(run: Run, owner: str) -> Desk:
@@ -57,6 +57,8 @@ def _prose(run: Run, owner: str) -> Desk:
             reader = None
         case "terminal":
             reader = TerminalReader()
+        case _ if owner.startswith("terminal:") and len(owner) > len("terminal:"):
+            reader = TerminalReader(owner.removeprefix("terminal:"))
         case _:
             reader = reader_in(Path(owner))
     return TasteDesk(run, reader, say=show.say)
@@ -66,9 +68,7 @@ def _lab(run: Run, owner: str, batches: int | None) -> Desk:
     from tamis.lab.owner import stand_in  # noqa: PLC0415
 
     if owner in {"none", "terminal"}:
-        if batches is not None:
-            raise UsageError("--batches plays a campaign with a stand-in lab", hint="name one: --owner lab.py")
-        return BenchDesk(run, None)
+        return BenchDesk(run, None, batches=batches)
     return BenchDesk(run, stand_in(Path(owner), run.loaded.settings.lab), batches=batches)
 
 
@@ -85,10 +85,11 @@ def seen(kept: Kept, ledger: Ledger, desk: Desk) -> tuple[View, list[str]]:
             return (_with(shared, taste), shortlist_lines(taste)) if taste else (shared, [shared.choice.because])
         case BenchDesk(standing=Standing() as standing, lab=lab):
             from tamis.lab.settings import goals_of  # noqa: PLC0415
-            from tamis.lab.story import lab_view, told  # noqa: PLC0415
+            from tamis.lab.story import lab_view  # noqa: PLC0415
+            from tamis.lab.telling import told  # noqa: PLC0415
 
             goals = goals_of(lab)
-            return _with(shared, lab_view(standing, goals)), list(told(standing, goals, lab, now=time.time()))
+            return _with(shared, lab_view(standing, goals)), list(told(standing, goals, lab))
         case _:
             return shared, []
 

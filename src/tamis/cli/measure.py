@@ -11,11 +11,13 @@ from tamis.errors import UsageError
 from tamis.lab.desk import LabDesk
 from tamis.lab.people import who
 from tamis.lab.settings import goals_of
-from tamis.lab.story import lab_view, read_told, told
+from tamis.lab.story import lab_view
+from tamis.lab.telling import read_told, told
 from tamis.ledger import Ledger
 from tamis.ledger.ledger import FOLDER
+from tamis.report.page import write_report
 from tamis.run import Run
-from tamis.views import to_json
+from tamis.views import Kept, to_json
 
 Paths = Annotated[
     list[Path],
@@ -51,8 +53,9 @@ def measure_command(
         reads = [(path, desk.take_sheet(path, by=name)) for path in sheets]
         news = any(read.events for _, read in reads)
         rows = desk.next_batch() if propose and news else []
-        standing = desk.standing(sheet=desk.write_sheet(rows) if rows else None)
-        view, lines = lab_view(standing, goals_of(lab)), list(told(standing, goals_of(lab), lab, now=run.clock.now()))
+        standing = desk.standing(sheets=[desk.write_sheet(rows)] if rows else [])
+        report = write_report(Kept(ledger), ledger, loaded.folder)
+        view, lines = lab_view(standing, goals_of(lab)), list(told(standing, goals_of(lab), lab))
     for path, read in reads:
         for line in read_told(read, path.name):
             show.say(line)
@@ -61,6 +64,7 @@ def measure_command(
     if not quiet:
         for line in lines:
             show.line(line)
+        show.say(f"the report: {report}")
     raise typer.Exit(1 if any(read.bad for _, read in reads) else 0)
 
 

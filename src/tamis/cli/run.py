@@ -2,8 +2,7 @@
 
 import asyncio
 import sys
-from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import msgspec
 import typer
@@ -11,15 +10,16 @@ import typer
 from tamis.brief import LoadedBrief, load_brief
 from tamis.cli import screens, show
 from tamis.cli.desk import desk_of, seen
+from tamis.cli.options import DeskName, Folder, Json
+from tamis.cli.writing import Count, WriterName, how_it_ended, overruled, writer_of
 from tamis.ledger import Ledger
 from tamis.records import Choice
 from tamis.report import write_report
 from tamis.sieve import Sieve
 from tamis.views import Kept, to_json
-from tamis.writers.files import FilesWriter
+from tamis.writers.base import Writer
+from tamis.writers.together import Together
 
-Folder = Annotated[Path, typer.Argument(help="the brief's folder", show_default=False)]
-Json = Annotated[str | None, typer.Option(metavar="PATH|-", help="write the result as JSON")]
 OwnerName = Annotated[
     str | None,
     typer.Option(
@@ -32,7 +32,6 @@ Budget = Annotated[
     int | None, typer.Option(min=0, help="at most so many questions, or comparisons; overrules tamis.toml")
 ]
 Odds = Annotated[float | None, typer.Option(min=0.01, max=0.999, help="when to stop asking; overrules tamis.toml")]
-DeskName = Annotated[Literal["software", "prose", "lab"] | None, typer.Option(help="the desk; overrules tamis.toml")]
 Batches = Annotated[int | None, typer.Option(min=1, help="play a lab's campaign until it has so many batches")]
 
 CHOSEN, OPEN = 0, 3
@@ -46,16 +45,25 @@ def run_command(
     odds: Odds = None,
     desk: DeskName = None,
     batches: Batches = None,
+    writer: WriterName = None,
+    n: Count = None,
     json: Json = None,
 ) -> None:
-    """Take the drafts of a brief to one choice, or none, and say where the time went."""
-    loaded = _with_choices(load_brief(folder, desk=desk), budget=budget, odds=odds)
-    choice, still_open = run_brief(loaded, owner=_owner(owner, json), batches=batches, json=json)
+    """Take the drafts of a brief to one choice, or none, and say where the time went. Where a writer is named, or
+    stands in tamis.toml, it writes what is missing."""
+    loaded = overruled(_with_choices(load_brief(folder, desk=desk), budget=budget, odds=odds), n=n)
+    made = writer_of(loaded, writer)
+    choice, still_open = run_brief(loaded, owner=_owner(owner, json), batches=batches, writer=made, json=json)
     raise typer.Exit(OPEN if still_open or choice.draft is None else CHOSEN)
 
 
 def run_brief(
-    loaded: LoadedBrief, *, owner: str, batches: int | None = None, json: str | None = None
+    loaded: LoadedBrief,
+    *,
+    owner: str,
+    batches: int | None = None,
+    writer: Writer | None = None,
+    json: str | None = None,
 ) -> tuple[Choice, bool]:
     """Runs what is missing, prints the account and writes the report beside the ledger. Returns the choice, and
     whether something is left that nobody answered or measured."""
@@ -64,12 +72,16 @@ def run_brief(
     with Ledger(loaded.folder) as ledger:
         with (
             show.Watching() as progress,
-            Sieve(loaded, ledger, FilesWriter(loaded), desk_of(owner, batches=batches), progress=progress) as sieve,
+            Sieve(
+                loaded, ledger, Together(loaded, writer), desk_of(owner, batches=batches), progress=progress
+            ) as sieve,
         ):
             choice = asyncio.run(sieve.run())
         kept = Kept(ledger)
         report = write_report(kept, ledger, loaded.folder)
         view, lines = seen(kept, ledger, sieve.desk)
+    for note in how_it_ended(writer):
+        show.say(f"note: {note}")
     if json is not None:
         show.json_to(json, to_json(view))
     if json != "-":

@@ -68,8 +68,10 @@ class Bars:
             transient=True,
         )
         self._task: TaskID | None = None
+        self._name = ""
 
     def start(self, name: str, total: int | None = None) -> None:
+        self._name = name
         if self._task is None:
             self._bars.start()
         else:
@@ -79,6 +81,12 @@ class Bars:
     def advance(self, done: int = 1) -> None:
         if self._task is not None:
             self._bars.advance(self._task, done)
+
+    def waiting_for(self, name: str) -> None:
+        if self._task is not None:
+            task = next(task for task in self._bars.tasks if task.id == self._task)
+            rate = f"{task.speed:,.0f} a second, " if task.speed else ""
+            self._bars.update(self._task, description=f"{self._name}: {rate}waiting for {name}")
 
     def stop(self) -> None:
         self._bars.stop()

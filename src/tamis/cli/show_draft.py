@@ -6,7 +6,7 @@ import typer
 
 from tamis.brief import load_brief
 from tamis.cli import screens, show
-from tamis.cli.run import Folder, Json
+from tamis.cli.options import Folder, Json
 from tamis.errors import UsageError, nearest
 from tamis.ledger import Ledger
 from tamis.views import Kept, run_view, to_json

@@ -15,11 +15,12 @@ from tamis.speed import Budget, Speeds, find_source, measure
 from tamis.speed.cards import Card, card
 from tamis.speed.ceiling import Ceiling, own_ceiling
 from tamis.speed.dialect import PATHS, Api
-from tamis.speed.embedded import Row, embedded_source, find_model, measure_loads, served
+from tamis.speed.embedded import Row, embedded_source, measure_loads, served
 from tamis.speed.meter import PARTS, Part
 from tamis.speed.source import Source
 from tamis.speed.throughput import Point
 from tamis.speed.told import NAMES, as_json, beside, figures, interval_of, value_of
+from tamis.writers.embedded.model import find_model, most_threads
 
 
 def speed_command(
@@ -38,6 +39,9 @@ def speed_command(
     html: Annotated[Path | None, typer.Option(help="A page with two pictures.")] = None,
     embedded: Annotated[bool, typer.Option("--embedded", help="The model that comes along, on this machine.")] = False,
     gguf: Annotated[Path | None, typer.Option(help="Another model's GGUF file, embedded.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads of the embedded model; all cores but one.")
+    ] = None,
     card_of: Annotated[str | None, typer.Option("--card", help="What is published: anthropic/claude-opus-5.5")] = None,
 ) -> None:
     """Measure a server: context capacity, input speed, stream speed and throughput, told apart."""
@@ -46,7 +50,7 @@ def speed_command(
         _show_card(published)
     how = _How(Budget(tokens, seconds), _parts(only), most_streams, None if no_ceiling else own_ceiling)
     if embedded or gguf is not None:
-        speeds, rows = _embedded(gguf, how)
+        speeds, rows = _embedded(gguf, how, threads)
     elif url is not None:
         source = find_source(url, model=model, api=_api(api), key=_key(key_env), extra=_extra(extra), budget=how.budget)
         speeds, rows = _measured(source, how), []
@@ -79,14 +83,14 @@ def _measured(source: Source, how: _How) -> Speeds:
     )
 
 
-def _embedded(gguf: Path | None, how: _How) -> tuple[Speeds, list[Row]]:
+def _embedded(gguf: Path | None, how: _How, threads: int | None) -> tuple[Speeds, list[Row]]:
     """The four speeds as of any server, but its throughput by loads with and without speculation."""
     model = find_model(gguf)
-    show.say(f"loading {model.name}")
-    with served(model, speculating=False) as address:
+    show.say(f"loading {model.name} on {threads or most_threads()} of {os.cpu_count()} cores")
+    with served(model, speculating=False, threads=threads) as address:
         parts = tuple(part for part in how.parts if part != "throughput")
         speeds = _measured(embedded_source(address), how._replace(parts=parts))
-    return speeds, measure_loads(model, how.budget, say=show.say)
+    return speeds, measure_loads(model, how.budget, threads=threads, say=show.say)
 
 
 def _show_rows(rows: list[Row]) -> None:

@@ -65,11 +65,11 @@ def baybe_batch(
     from baybe.targets import NumericalTarget  # noqa: PLC0415
     from baybe.utils.random import set_random_seed  # noqa: PLC0415
 
-    set_random_seed(seed)
     frame = _frame(cells, lab)
     target = NumericalTarget(goal.name, minimize=goal.sign < 0)
     with boundary(FitError, "BayBE"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        set_random_seed(seed)
         space = SearchSpace.from_dataframe(frame, _parameters(frame, lab))
         theirs = Theirs(space, SingleTargetObjective(target))
         seen = [(int(row.proposed.draft), row.results[0].values[goal.name]) for row in campaign.rows() if row.results]
@@ -77,7 +77,8 @@ def baybe_batch(
             known = frame.iloc[[place for place, _ in seen]].copy()
             known[goal.name] = [value for _, value in seen]
             theirs.add_measurements(known)
-        chosen = theirs.recommend(want)
+        waiting = [int(row.proposed.draft) for row in campaign.rows() if row.waits]
+        chosen = theirs.recommend(want, pending_experiments=frame.iloc[waiting] if waiting and seen else None)
     places = {tuple(row): place for place, row in enumerate(frame.itertuples(index=False))}
     return [places[tuple(row)] for row in chosen[list(frame.columns)].itertuples(index=False)]
 

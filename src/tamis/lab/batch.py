@@ -4,8 +4,7 @@ One rule for all: take the idea with the highest mean + κ·sd, hold it at its p
 is on the bench already is held likewise. Before anything was measured the batch is spread over the ideas. One place
 in eight goes to repeating the leaders, because nothing is verified until it was measured twice.
 
-Several goals become one by weights that differ from place to place (a Chebyshev scalarisation, as in ParEGO, Knowles
-2006), so that a batch looks at different trade-offs. With costs, what counts is the gain hoped for per cost.
+What several goals, costs and failures do to that is in `trade`.
 """
 
 from collections.abc import Sequence
@@ -16,9 +15,13 @@ import numpy as np
 
 from tamis.lab.features import Features
 from tamis.lab.gp import Floats, Ints
-from tamis.lab.surrogate import Believer, Guess, Model, Seen
+from tamis.lab.surrogate import Believer, Guess, Model
+from tamis.lab.trade import Bench, Trade
 
 KAPPA = 2.0
+"""How many sds of doubt an idea is given as credit where nothing is on the bench. What is on it explores already, so
+the credit falls by the share of it: with three batches out, a fourth at the same κ would look at doubts only."""
+
 SHORTLIST = 4_000
 """Only so many ideas, the best by mean + κ·sd, compete place by place. Holding an idea never raises another's value,
 so those left out could come in only after thousands of picks."""
@@ -42,19 +45,6 @@ class Pick:
     guesses: tuple[tuple[Guess, dict[str, Guess]], ...] = ()
 
 
-@dataclass(frozen=True)
-class Bench:
-    """What a batch is chosen from: `free` ideas, those `pending` on the bench, and what was `seen` for each goal (the
-    same rows in each, more is better). `caps` holds each goal's threshold, beyond which better is no better."""
-
-    features: Features
-    free: Ints
-    pending: Ints
-    seen: tuple[Seen, ...]
-    caps: tuple[float | None, ...]
-    costs: Floats | None = None
-
-
 def spread(features: Features, taken: Ints, free: Ints, want: int, *, rng: np.random.Generator) -> list[Pick]:
     """Ideas far from each other and from those taken: each is the farthest from all before it."""
     x = features.main.x
@@ -70,31 +60,34 @@ def spread(features: Features, taken: Ints, free: Ints, want: int, *, rng: np.ra
     return [Pick(row, "spread") for row in chosen]
 
 
-def next_batch(
-    bench: Bench, models: Sequence[Model], want: int, *, repeats: int, rng: np.random.Generator, kappa: float = KAPPA
-) -> list[Pick]:
+def next_batch(bench: Bench, models: Sequence[Model], want: int, *, repeats: int, kappa: float = KAPPA) -> list[Pick]:
     """`want` picks (fewer where ideas run out): up to `repeats` of the leaders, the rest from the free ideas."""
     again = leaders_to_repeat(bench, models)[: min(repeats, want)]
-    trade = _Trade(bench, models, kappa, rng)
+    trade = Trade(bench, models, kappa * want / (want + bench.out))
     free = shortlist(bench, models, trade)
-    guesses = [model.guess(free) for model in models]
-    believers = [Believer(model, np.concatenate([free, bench.pending])) for model in models]
-    for place in range(len(free), len(free) + len(bench.pending)):
-        _hold(believers, place)
-    open_ = np.ones(len(free), dtype=bool)
+    rows = np.concatenate([free, bench.pending])
+    guesses = [model.guess(rows) for model in models]
+    believers = [Believer(model, rows) for model in models]
+
+    def hold(place: int) -> None:
+        trade.hold(guesses, place)
+        for believer in believers:
+            believer.hold(place)
+
+    for place in range(len(free), len(rows)):
+        hold(place)
+    open_ = np.arange(len(rows)) < len(free)
     chosen: list[int] = []
     while len(chosen) < min(want - len(again), len(free)):
-        left = [believer.left[: len(free)] for believer in believers]
-        value = trade.value([Guess(g.mean, g.sd * f) for g, f in zip(guesses, left, strict=True)], free)
-        place = int(np.argmax(np.where(open_, value, -np.inf)))
+        left = [Guess(g.mean, g.sd * one.left) for g, one in zip(guesses, believers, strict=True)]
+        place = int(np.argmax(np.where(open_, trade.value(left, rows), -np.inf)))
         chosen.append(place)
         open_[place] = False
-        _hold(believers, place)
-        trade.next_place()
+        hold(place)
     return picked(models, again, "repeat") + picked(models, free[chosen].tolist(), "explore")
 
 
-def shortlist(bench: Bench, models: Sequence[Model], trade: "_Trade") -> Ints:
+def shortlist(bench: Bench, models: Sequence[Model], trade: Trade) -> Ints:
     """The free ideas that may be chosen, the most promising of them where there are many."""
     free = bench.free
     if len(free) > ALL_AT_ONCE:
@@ -128,8 +121,11 @@ def leaders_to_repeat(bench: Bench, models: Sequence[Model]) -> list[int]:
     if not len(rows):
         return []
     guesses = [model.guess(rows) for model in models]
-    utility = np.sum([g.mean / model.spread for g, model in zip(guesses, models, strict=True)], axis=0)
-    doubt = np.sqrt(np.sum([(g.sd / model.spread) ** 2 for g, model in zip(guesses, models, strict=True)], axis=0))
+    if len(models) == 1:
+        utility, doubt = guesses[0].mean, guesses[0].sd
+    else:
+        utility = bench.space.balance(np.column_stack([g.mean for g in guesses]))
+        doubt = np.sqrt(np.mean([(g.sd / e) ** 2 for g, e in zip(guesses, bench.space.extent, strict=True)], axis=0))
     order = np.argsort(-utility)[:LEADERS]
     busy = set(bench.pending.tolist())
     behind = (utility[order[0]] - utility[order]) / np.maximum(np.hypot(doubt[order[0]], doubt[order]), 1e-12)
@@ -140,45 +136,7 @@ def leaders_to_repeat(bench: Bench, models: Sequence[Model]) -> list[int]:
     ]
 
 
-class _Trade:
-    """Turns guesses at each goal into one value: for one goal, mean + κ·sd."""
-
-    def __init__(self, bench: Bench, models: Sequence[Model], kappa: float, rng: np.random.Generator) -> None:
-        self._models, self._caps, self._costs, self._kappa, self._rng = models, bench.caps, bench.costs, kappa, rng
-        self._best = [float(seen.values.max()) for seen in bench.seen]
-        self.next_place()
-
-    def next_place(self) -> None:
-        """Draws other weights for the goals."""
-        self._weights = self._rng.dirichlet(np.ones(len(self._models))) if len(self._models) > 1 else np.ones(1)
-
-    def value(self, guesses: Sequence[Guess], rows: Ints) -> Floats:
-        """What each of the ideas `rows` is worth, (rows,)."""
-        hopes = [guess.mean + self._kappa * guess.sd for guess in guesses]
-        if len(hopes) == 1:
-            worth, best, scale = hopes[0], self._best[0], self._models[0].spread
-        else:
-            worth, best, scale = self._chebyshev(hopes), self._chebyshev([np.array([b]) for b in self._best])[0], 1.0
-        if self._costs is None:
-            return worth
-        gain = np.logaddexp(0.0, 4.0 * (worth - best) / scale)  # above 0 also for ideas that hardly promise anything
-        return np.asarray(gain / self._costs[rows])
-
-    def _chebyshev(self, hopes: Sequence[Floats]) -> Floats:
-        scaled = []
-        for hope, model, best, cap in zip(hopes, self._models, self._best, self._caps, strict=True):
-            enough = hope if cap is None else np.minimum(hope, cap)
-            scaled.append((enough - best) / model.spread)
-        weighted = [w * one for w, one in zip(self._weights, scaled, strict=True)]
-        return np.asarray(np.min(weighted, axis=0) + 0.05 * np.sum(weighted, axis=0))
-
-
 def _best(rows: Ints, value: Floats, most: int) -> Ints:
     if len(rows) <= most:
         return rows
     return np.sort(rows[np.argpartition(-value, most)[:most]])
-
-
-def _hold(believers: Sequence[Believer], place: int) -> None:
-    for believer in believers:
-        believer.hold(place)

@@ -6,23 +6,27 @@ result may come weeks later. What a batch holds follows from the events before i
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from tamis.errors import BriefError
 from tamis.lab import campaign as events
+from tamis.lab.calendar import Calendar, calendar
 from tamis.lab.campaign import Campaign, Event, Row
+from tamis.lab.failures import Failing
 from tamis.lab.features import Features, features_of
 from tamis.lab.ideas import Ideas, Reader, read_ideas
 from tamis.lab.novelty import distances_to
-from tamis.lab.outlook import Best, Outlook, odds_of_best, outlook
+from tamis.lab.outlook import Best, Outlook, outlook
 from tamis.lab.owner import StandIn
-from tamis.lab.picture import picture
-from tamis.lab.plan import Learned, choose, past_of, proposed, study
+from tamis.lab.plan import Learned, choose, proposed, study
 from tamis.lab.settings import LabSection, goals_of
 from tamis.lab.sheet import Read, as_csv, read_results, table, write_xlsx
+from tamis.lab.trade import Bench
 from tamis.ledger import Ledger
 from tamis.records import Broke, Choice, Draft, Evidence, Held, Odds, Span, Spec, digest
 from tamis.run import Run
@@ -30,7 +34,6 @@ from tamis.run import Run
 VALID = Spec(kind="check", name="parses", version="lab 1")
 DISTINCT = Spec(kind="check", name="duplicates", version="lab 1")
 SHEETS = "batches"
-PICTURE = "campaign.svg"
 ENOUGH_EXPERIENCE = 20
 """Odds rest on how the campaign's own forecasts fared; before so many came back there are none."""
 
@@ -40,13 +43,17 @@ Drafts = Iterable[tuple[str, str, bytes]]
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a campaign stands, for whoever tells it. `sheet` is the file of the batch that waits for results."""
+    """Where a campaign stands, for whoever tells it. `sheets` are the files of the batches that go out now, `failing`
+    the kinds of ideas whose runs keep failing, `calendar` how its days go, `tokens` how long all ideas are together."""
 
     ideas: Ideas
     campaign: Campaign
     outlook: Outlook
-    sheet: Path | None
+    sheets: tuple[Path, ...]
     choice: Choice
+    failing: tuple[Failing, ...] = ()
+    calendar: Calendar | None = None
+    tokens: int = 0
 
 
 class LabDesk:
@@ -56,6 +63,7 @@ class LabDesk:
         self._run, self._lab = run, lab
         self._goals = goals_of(lab)
         self._units = {goal.name: goal.unit for goal in self._goals}
+        self._learned: tuple[int, Learned] | None = None
         self._brief = run.loaded.brief.id
         run.progress.start("ideas")
         with run.spans.span("reading", "ideas") as span:
@@ -86,8 +94,13 @@ class LabDesk:
             return features_of(self.ideas.columns, seed=self._lab.seed)
 
     def learned(self) -> Learned:
-        with self._run.spans.span("ranking", "models"):
-            return study(self.campaign, self.ideas, self.features, self._goals, seed=self._lab.seed)
+        """What the models make of the results; fitted once for the same results, however often it is asked for."""
+        known = len(self.campaign.events)
+        if self._learned is None or self._learned[0] != known:
+            with self._run.spans.span("ranking", "models"):
+                found = study(self.campaign, self.ideas, self.features, self._goals, seed=self._lab.seed)
+            self._learned = (known, found)
+        return self._learned[1]
 
     # batches
 
@@ -103,12 +116,17 @@ class LabDesk:
             number = len(self.campaign.batches) + 1
             rows = proposed(picks, number, self.ideas, self._hashes, self._goals, models=learned.models)
             now = self._run.clock.now()
-            return events.propose(self._run.ledger, self.campaign, rows, at=now, span=span.id)
+            batch = events.propose(self._run.ledger, self.campaign, rows, at=now, span=span.id)
+        bench = on_the_bench(learned.bench, [pick.row for pick in picks])
+        self._learned = (len(self.campaign.events), replace(learned, bench=bench))
+        return batch
 
     def batch_to_measure(self) -> list[Row]:
-        """The batch that the lab should have now: the last one while nothing of it came back, else a new one."""
+        """The batch that the lab should have now: the last one while it was not noted as sent and nothing of it came
+        back, else a new one. So a lab whose results come late gets its next batch by saying that the last is on the
+        bench."""
         last = self.campaign.batches[-1] if self.campaign.batches else []
-        if last and all(row.waits for row in last):
+        if last and all(row.waits for row in last) and not all(row.sent for row in last):
             return last
         return self.next_batch()
 
@@ -225,22 +243,17 @@ class LabDesk:
 
     # what it says
 
-    def standing(self, *, sheet: Path | None = None) -> Standing:
-        """Where the campaign stands, with the choice that follows, recorded."""
+    def standing(self, *, sheets: Sequence[Path] = (), planned: int | None = None) -> Standing:
+        """Where the campaign stands, with the choice that follows, recorded. `planned` is how many batches it is to
+        have, where that is not what tamis.toml says."""
         learned = self.learned()
         with self._run.spans.span("ranking", "choose"):
             known = distances_to(self._lab, self._run.loaded.folder, self.ideas)
             said = outlook(self.campaign, self.ideas, learned, self._goals, self._lab, known=known)
             choice = self._choice(said, learned)
-        return Standing(self.ideas, self.campaign, said, sheet, choice)
-
-    def write_picture(self) -> Path:
-        """The campaign's picture beside the brief, written anew."""
-        path = self._run.loaded.folder / PICTURE
-        part = path.with_suffix(".part")
-        past = past_of(self.campaign, self._goals[0])
-        part.write_text(picture(self.campaign, past, self._goals[0]), encoding="utf-8")
-        return part.replace(path)
+        days = calendar(self.campaign, self._lab, now=self._run.clock.now(), planned=planned or self._lab.batches)
+        tokens = sum(draft.tokens or 0 for draft in self._run.ledger.all(Draft, about=self._brief))
+        return Standing(self.ideas, self.campaign, said, tuple(sheets), choice, learned.failing, days, tokens)
 
     def _choice(self, said: Outlook, learned: Learned) -> Choice:
         """The best of the ideas that are verified; none before one is."""
@@ -264,20 +277,25 @@ class LabDesk:
             return Odds(p=None, basis=f"{len(past)} forecasts have come back, too few to rest odds on")
         share = said.covered["90"]
         basis = f"{len(past)} forecasts came back, and {share:.0%} of them lay in their 90% intervals"
-        return Odds(p=odds_of_best(learned, self.ideas, best, said.noise_sd), basis=basis)
+        return Odds(p=said.leads.get(best.draft), basis=basis)
 
 
 def settle(
     run: Run, lab: LabSection, drafts: Drafts, *, owner: StandIn | None = None, batches: int | None = None
 ) -> Standing:
     """What `tamis run` does for the lab desk. Without an owner it proposes the batch that the lab should have now and
-    writes its sheet; with one it plays the campaign on until it has `batches` (one more than now, where None)."""
+    writes its sheet, and further ones until there are `batches`, for a lab whose results come late; with one it plays
+    the campaign on until it has `batches` (one more than now, where None)."""
     desk = LabDesk(run, lab, drafts)
     if owner is not None:
         desk.play(owner, batches or len(desk.campaign.batches) + 1)
-        return desk.standing()
-    rows = desk.batch_to_measure()
-    return desk.standing(sheet=desk.write_sheet(rows) if rows else None)
+        return desk.standing(planned=batches)
+    rows = desk.batch_to_measure() if batches is None or batches > len(desk.campaign.batches) else []
+    sheets = [desk.write_sheet(rows)] if rows else []
+    while rows and len(desk.campaign.batches) < (batches or 0):
+        rows = desk.next_batch()
+        sheets += [desk.write_sheet(rows)] if rows else []
+    return desk.standing(sheets=sheets)
 
 
 def drafts_of(ledger: Ledger, brief: str) -> Drafts:
@@ -291,6 +309,13 @@ def drafts_of(ledger: Ledger, brief: str) -> Drafts:
     if not found:
         raise BriefError("no ideas were read yet", hint="`tamis run` reads them and proposes the first batch")
     return [(draft.id, draft.name, ledger.blob(draft.blob)) for draft in found]
+
+
+def on_the_bench(bench: Bench, rows: Sequence[int]) -> Bench:
+    """The bench after these ideas went to it."""
+    taken = np.array(rows, dtype=np.intp)
+    free, pending = np.setdiff1d(bench.free, taken), np.union1d(bench.pending, taken)
+    return replace(bench, free=free, pending=pending, out=bench.out + len(rows))
 
 
 def _because(said: Outlook, verified: Sequence[Best]) -> str:

@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from tamis.lab.batch import REPEAT_EVERY, Bench, Pick, next_batch, spread
+from tamis.lab.batch import REPEAT_EVERY, Pick, next_batch, spread
 from tamis.lab.campaign import Campaign, Forecast, Proposed, Row
+from tamis.lab.failures import Failing, chances, failing_kinds
 from tamis.lab.features import Features
 from tamis.lab.gp import Ints
 from tamis.lab.ideas import Ideas
 from tamis.lab.settings import Goal
 from tamis.lab.surrogate import BASE, Model, Seen, Surrogate, learn
 from tamis.lab.track import Past, weights
+from tamis.lab.trade import Bench
 
 LEARN_FROM = 4
 """Results of so many ideas are needed before a model says anything."""
@@ -32,6 +35,7 @@ class Learned:
     models: tuple[Model, ...]
     pasts: tuple[tuple[Past, ...], ...]
     why_not: str = ""
+    failing: tuple[Failing, ...] = ()
 
 
 def study(
@@ -46,20 +50,22 @@ def study(
     """Everything that can be learned now. Raises FitError where a model can't be fitted."""
     seen, pending, free = _state(campaign, ideas, goals)
     caps = tuple(None if goal.threshold is None else goal.sign * goal.threshold for goal in goals)
-    bench = Bench(features, free, pending, seen, caps, ideas.costs)
+    failing = tuple(failing_kinds(ideas.columns, *_runs(campaign, ideas)))
+    likely = chances(failing, len(ideas.ideas))
+    bench = Bench(features, free, pending, seen, caps, ideas.costs, likely, _out(campaign))
     pasts = tuple(past_of(campaign, goal) for goal in goals)
     if len(seen[0].rows) < LEARN_FROM:
-        return Learned(bench, (), pasts)
+        return Learned(bench, (), pasts, "", failing)
     constant = [goal.name for goal, one in zip(goals, seen, strict=True) if one.constant]
     if constant:
         why = f"all {len(seen[0].rows)} ideas measured have the same {constant[0]}: there is nothing to learn from yet"
-        return Learned(bench, (), pasts, why)
+        return Learned(bench, (), pasts, why, failing)
     rng = np.random.default_rng([seed, len(campaign.events)])
     with threadpool_limits(1):
         models = tuple(
             learn(features, one, weights(past), rng=rng, bank=bank) for one, past in zip(seen, pasts, strict=True)
         )
-    return Learned(bench, models, pasts)
+    return Learned(bench, models, pasts, "", failing)
 
 
 def choose(
@@ -71,13 +77,30 @@ def choose(
     bench = learned.bench
     if not learned.models:
         taken = np.concatenate([bench.seen[0].rows, bench.pending])
-        return spread(bench.features, taken, bench.free, want, rng=rng)
-    rows = list(campaign.rows())
-    repeated = sum(1 for row in rows if row.proposed.why == "repeat")
-    due = (len(rows) + want) // repeat_every - repeated if repeat_every else 0
+        return spread(bench.features, taken, _likely(bench, want), want, rng=rng)
+    due = repeats_due(campaign, want, repeat_every)
     # a second thread brings little to matrices of this size, and on a busy machine costs tenfold
     with threadpool_limits(1):
-        return next_batch(bench, learned.models, want, repeats=max(0, due), rng=rng)
+        return next_batch(bench, learned.models, want, repeats=due)
+
+
+def repeats_due(campaign: Campaign, want: int, repeat_every: int) -> int:
+    """How many of the next `want` places may go to repeating. Counted by what came back: batches that went out before
+    anything was known had no leader to repeat, and that is no debt which later batches would have to pay at once."""
+    if not repeat_every:
+        return 0
+    rows = list(campaign.rows())
+    back = sum(1 for row in rows if row.results)
+    repeated = sum(1 for row in rows if row.proposed.why == "repeat")
+    return min(max(0, (back + want) // repeat_every - repeated), max(1, want // repeat_every))
+
+
+def _likely(bench: Bench, want: int) -> Ints:
+    """The free ideas of no kind that keeps failing, where there are enough of them."""
+    if bench.chances is None:
+        return bench.free
+    likely = bench.free[bench.chances[bench.free] >= 1.0]
+    return likely if len(likely) >= want else bench.free
 
 
 def proposed(
@@ -115,11 +138,15 @@ def proposed(
 
 def past_of(campaign: Campaign, goal: Goal) -> tuple[Past, ...]:
     """Every forecast of a new idea whose result has come, in the sense that more is better."""
-    return tuple(
-        _past(row, goal, row.proposed.forecasts[goal.name])
-        for row in campaign.rows()
-        if row.results and row.proposed.why == "explore" and goal.name in row.proposed.forecasts
-    )
+    found = (past_in(row, goal) for row in campaign.rows())
+    return tuple(one for one in found if one is not None)
+
+
+def past_in(row: Row, goal: Goal) -> Past | None:
+    """The row's forecast and what came of it; None where it was no new idea, had no forecast, or has no result."""
+    if not row.results or row.proposed.why != "explore" or goal.name not in row.proposed.forecasts:
+        return None
+    return _past(row, goal, row.proposed.forecasts[goal.name])
 
 
 def _past(row: Row, goal: Goal, forecast: Forecast) -> Past:
@@ -140,6 +167,23 @@ def _forecast(
         noise_sd=float(noise_sd),
         members={name: (goal.sign * float(m), float(s)) for name, (m, s) in members.items()},
     )
+
+
+def _out(campaign: Campaign) -> int:
+    """How many places lie in batches of which nothing has come back yet."""
+    return sum(len(batch) for batch in campaign.batches if all(row.waits for row in batch))
+
+
+def _runs(campaign: Campaign, ideas: Ideas) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """The place of each run's idea, and whether the run failed."""
+    places = ideas.places()
+    runs = [
+        (places[row.proposed.draft], failed)
+        for row in campaign.rows()
+        if row.proposed.draft in places
+        for failed in [True] * len(row.failed) + [False] * len(row.results)
+    ]
+    return np.array([row for row, _ in runs], dtype=np.intp), np.array([failed for _, failed in runs], dtype=bool)
 
 
 def _state(campaign: Campaign, ideas: Ideas, goals: Sequence[Goal]) -> tuple[tuple[Seen, ...], Ints, Ints]:

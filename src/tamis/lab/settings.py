@@ -9,6 +9,7 @@ from msgspec import Meta
 from tamis.errors import BriefError
 
 Positive = Annotated[float, Meta(gt=0)]
+Count = Annotated[int, Meta(ge=1)]
 Name = Annotated[str, Meta(min_length=1)]
 T = TypeVar("T")
 Day = Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
@@ -88,6 +89,10 @@ class LabSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     ] = 8
     benches: Annotated[int, Meta(ge=1, description="How many benches measure a batch each, every working day.")] = 1
     days_off: Annotated[tuple[Day, ...], Meta(description="Days on which nothing is measured.")] = ("Sat", "Sun")
+    batches: Annotated[
+        Annotated[int, Meta(ge=1)] | None,
+        Meta(description="How many batches are planned: the calendar says when they end."),
+    ] = None
     seed: Annotated[
         int, Meta(ge=0, description="Seeds all that is drawn: the same seed and results, the same batches.")
     ] = 0

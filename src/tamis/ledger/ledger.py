@@ -18,14 +18,27 @@ from filelock import FileLock, Timeout
 from tamis.errors import LedgerError
 from tamis.ledger.sqlite import connect
 from tamis.ledger.writer import LedgerWriter
-from tamis.records import AnyRecord, Brief, Choice, Draft, Evidence, Question, Release, Span, digest
+from tamis.records import (
+    AnyRecord,
+    Beat,
+    Brief,
+    Choice,
+    Draft,
+    Evidence,
+    Question,
+    Release,
+    Reply,
+    Request,
+    Span,
+    digest,
+)
 
 FOLDER = ".tamis"
 FILE = "ledger.sqlite"
 WORTH_PACKING_BYTES = 2_000
 PACKING_LEVEL = 1  # what drafts did is nearly the same over and over: level 1 takes nine tenths off, 6 little more
 
-R = TypeVar("R", Brief, Draft, Evidence, Question, Choice, Release, Span)
+R = TypeVar("R", Brief, Draft, Evidence, Question, Choice, Release, Span, Request, Reply, Beat)
 
 
 def kind_of(record: type[AnyRecord]) -> str:
@@ -34,7 +47,7 @@ def kind_of(record: type[AnyRecord]) -> str:
 
 def _about(record: AnyRecord) -> str | None:
     match record:
-        case Draft() | Question() | Choice():
+        case Draft() | Question() | Choice() | Request() | Reply() | Beat():
             return record.brief
         case Evidence():
             return record.drafts[0] if record.drafts else None

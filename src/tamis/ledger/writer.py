@@ -1,9 +1,9 @@
 """The one thread that writes to the ledger. Whoever records hands over a row and goes on; rows are committed together,
 at most `COMMIT_SECONDS` after they came, because a commit costs milliseconds and a row microseconds."""
 
-import queue
 import sqlite3
 import threading
+import time
 from pathlib import Path
 
 from tamis.errors import LedgerError
@@ -23,25 +23,39 @@ class LedgerWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._connection = connect(path)
-        self._rows: queue.Queue[Row | threading.Event | None] = queue.Queue(MOST_ROWS_WAITING)
+        self._rows: list[Row] = []
+        self._flushes: list[threading.Event] = []
+        self._ending = False
+        self._lock = threading.Lock()
+        self._news = threading.Condition(self._lock)
+        self._room = threading.Condition(self._lock)
         self._failure: LedgerError | None = None
         self._thread = threading.Thread(target=self._work, name="ledger", daemon=True)
         self._thread.start()
 
     def put(self, row: Row) -> None:
         self._raise_failure()
-        self._rows.put(row)
+        with self._lock:
+            while len(self._rows) >= MOST_ROWS_WAITING:
+                self._room.wait()
+            self._rows.append(row)
+            if len(self._rows) in {1, MOST_ROWS_A_COMMIT}:
+                self._news.notify()
 
     def flush(self) -> None:
         """Returns once everything handed over before is on disk. Raises LedgerError where it could not be written."""
         done = threading.Event()
-        self._rows.put(done)
+        with self._lock:
+            self._flushes.append(done)
+            self._news.notify()
         done.wait()
         self._raise_failure()
 
     def close(self) -> None:
         if self._thread.is_alive():
-            self._rows.put(None)
+            with self._lock:
+                self._ending = True
+                self._news.notify()
             self._thread.join()
         self._connection.close()
         self._raise_failure()
@@ -54,32 +68,30 @@ class LedgerWriter:
         ending = False
         while not ending:
             rows, waiting, ending = self._gather()
-            if rows and self._failure is None:
-                try:
-                    self._commit(rows)
-                except sqlite3.Error as error:
-                    self._failure = refusal(error, self._path)
+            for start in range(0, len(rows), MOST_ROWS_A_COMMIT):
+                if self._failure is None:
+                    try:
+                        self._commit(rows[start : start + MOST_ROWS_A_COMMIT])
+                    except sqlite3.Error as error:
+                        self._failure = refusal(error, self._path)
             for event in waiting:
                 event.set()
 
     def _gather(self) -> tuple[list[Row], list[threading.Event], bool]:
         """Rows to commit together, who waits for them, and whether the end was asked for."""
-        rows: list[Row] = []
-        item = self._rows.get()
-        while True:
-            match item:
-                case None:
-                    return rows, [], True
-                case threading.Event():
-                    return rows, [item], False
-                case _:
-                    rows.append(item)
-            if len(rows) >= MOST_ROWS_A_COMMIT:
-                return rows, [], False
-            try:
-                item = self._rows.get(timeout=COMMIT_SECONDS)
-            except queue.Empty:
-                return rows, [], False
+        with self._lock:
+            while not (self._rows or self._flushes or self._ending):
+                self._news.wait()
+            until = time.monotonic() + COMMIT_SECONDS
+            while not (self._flushes or self._ending) and len(self._rows) < MOST_ROWS_A_COMMIT:
+                left = until - time.monotonic()
+                if left <= 0:
+                    break
+                self._news.wait(left)
+            rows, waiting = self._rows, self._flushes
+            self._rows, self._flushes = [], []
+            self._room.notify_all()
+            return rows, waiting, self._ending
 
     def _commit(self, rows: list[Row]) -> None:
         self._connection.execute("BEGIN IMMEDIATE")

@@ -15,8 +15,11 @@ from pygments.lexers import get_lexer_for_filename
 from pygments.util import ClassNotFound
 
 from tamis import __version__
+from tamis.config import load_settings
+from tamis.lab.page import LabPage, lab_page
 from tamis.ledger import FOLDER, Ledger
 from tamis.records import Draft
+from tamis.taste.view import taste_view
 from tamis.time.charts import speeds_chart
 from tamis.views import Kept, RunView, call_of, run_view
 
@@ -41,13 +44,17 @@ def write_report(kept: Kept, ledger: Ledger, folder: Path) -> Path:
 
 def page(kept: Kept, ledger: Ledger) -> str:
     view = run_view(kept)
+    lab = lab_page(ledger, kept.brief.id, load_settings(kept.brief.settings).lab) if view.brief.desk == "lab" else None
     chosen = next((draft for draft in kept.pool if kept.choice and draft.id == kept.choice.draft), None)
     return (
         _environment()
         .get_template("page.html.j2")
         .render(
             view=view,
-            funnel=funnel(view),
+            taste=taste_view(ledger) if view.brief.desk == "prose" else None,
+            lab=lab,
+            lab_picture=Markup(lab.picture) if lab else None,
+            funnel=funnel(view, lab),
             chosen=chosen,
             source=_source(chosen, ledger) if chosen else None,
             python=_python,
@@ -61,10 +68,25 @@ def page(kept: Kept, ledger: Ledger) -> str:
     )
 
 
-def funnel(view: RunView) -> list[Step]:
+def funnel(view: RunView, lab: LabPage | None = None) -> list[Step]:
     """From written to chosen, each with what is left."""
     drafts = view.drafts
     camps = len(view.choice.camps)
+    if view.brief.desk == "prose":
+        steps = [
+            ("written", drafts.written, ""),
+            ("distinct", drafts.distinct, "the same, or nearly, folded"),
+            ("chosen", 0 if view.choice.draft is None else 1, view.choice.draft or "none"),
+        ]
+        return [Step(name, count, count / max(1, drafts.written), note) for name, count, note in steps]
+    if lab is not None:
+        steps = [
+            ("written", drafts.written, ""),
+            ("measured", lab.measured, "at the bench"),
+            ("replicated", lab.replicated, "measured twice or more, so that they may be called verified"),
+            ("chosen", 0 if view.choice.draft is None else 1, view.choice.draft or "none"),
+        ]
+        return [Step(name, count, count / max(1, drafts.written), note) for name, count, note in steps]
     steps = [
         ("written", drafts.written, ""),
         ("distinct", drafts.distinct, "same bytes or same syntax tree folded"),

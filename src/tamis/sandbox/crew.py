@@ -7,7 +7,7 @@ for one draft at a time, until there is none left. Our own fault is tried once m
 import contextlib
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -96,38 +96,41 @@ class Task(Generic[T]):
 
 
 class Crew(Generic[T]):
-    """The threads of one iteration."""
+    """The threads of one iteration. They draw the keys as they need them, so that the drafts may still be arriving."""
 
-    def __init__(self, pool: Pool, keys: Sequence[str], task: Task[T]) -> None:
+    def __init__(self, pool: Pool, keys: Iterable[str], task: Task[T]) -> None:
         self._pool = pool
         self._task = task
-        self._todo: queue.SimpleQueue[str] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[tuple[str, T] | BaseException] = queue.SimpleQueue()
-        self._left = len(keys)
+        self._keys = iter(keys)
+        self._drawing = threading.Lock()
+        self._done: queue.SimpleQueue[tuple[str, T] | BaseException | None] = queue.SimpleQueue()
+        """What was found, what went wrong, and None from each thread that has nothing left to do."""
+        self._at_work = 0
         self._stopped = False
         self._boxes: dict[int, Box] = {}
         self._contexts: dict[int, contextlib.AbstractContextManager[Box]] = {}
         self._threads: list[threading.Thread] = []
-        for key in keys:
-            self._todo.put(key)
 
     def start(self, threads: int) -> None:
+        self._at_work = threads
         for number in range(threads):
             thread = threading.Thread(target=self._work, args=(number,), name=f"tamis-box-{number}", daemon=True)
             self._threads.append(thread)
             thread.start()
 
     def results(self) -> Iterator[tuple[str, T]]:
-        while self._left:
+        while self._at_work:
             got = self._done.get()
             if isinstance(got, BaseException):
                 raise got
-            self._left -= 1
-            yield got
+            if got is None:
+                self._at_work -= 1
+            else:
+                yield got
 
     def stop(self) -> None:
         """Threads end on their own where all is done; else their boxes are killed under them."""
-        if self._left:
+        if self._at_work:
             self._stopped = True
             for box in list(self._boxes.values()):
                 box.kill()
@@ -136,15 +139,17 @@ class Crew(Generic[T]):
 
     def _work(self, number: int) -> None:
         try:
-            while not self._stopped:
-                key = self._todo.get_nowait()
+            while not self._stopped and (key := self._next_key()) is not None:
                 self._done.put((key, self._answer(number, key)))
-        except queue.Empty:
-            return
         except BaseException as error:
             self._done.put(error)
         finally:
             self._leave(number)
+            self._done.put(None)
+
+    def _next_key(self) -> str | None:
+        with self._drawing:
+            return next(self._keys, None)
 
     def _answer(self, number: int, key: str) -> T:
         """Our own fault is tried once more, in a new box; then it is told."""

@@ -54,6 +54,8 @@ class Outside:
         self._hosts: dict[str, Host] = {}
         self._foreseen: dict[str, Foreseen] = {}
         self._touched: set[str] = set()
+        self._unproxyable: dict[str, str] = {}
+        """Shapes of modules whose tests can't be judged from outside, with why."""
         self._last = ""
         self._loaded: dict[Box, tuple[str, int]] = {}
         self._lock = threading.Lock()
@@ -118,14 +120,17 @@ class Outside:
         tests import."""
         with self._lock:
             key = self._key(surface)
+            if key in self._unproxyable:
+                raise MustBeInside(self._unproxyable[key])
             if key not in self._hosts:
                 host = self._start(surface[1])
-                if why := host.collected["unproxyable"]:
-                    host.close()
-                    raise MustBeInside(why)
-                lacking = host.collected["missing"]
                 self._touched |= set(host.collected["touched"])
                 key = self._key(surface)
+                if why := host.collected["unproxyable"]:
+                    host.close()
+                    self._unproxyable[key] = why
+                    raise MustBeInside(why)
+                lacking = host.collected["missing"]
                 if not host.collected["ids"] or host.collected["errors"]:
                     said = "\n".join(host.collected["errors"]) or host.words()
                     host.close()

@@ -16,6 +16,7 @@ import msgspec
 
 from tamis.errors import CheckError, SandboxFault
 from tamis.sandbox import commands, remote, runtime
+from tamis.sandbox.arriving import Arriving
 from tamis.sandbox.box.zygote import PYTEST_PLUGINS
 from tamis.sandbox.commands import Case, Command
 from tamis.sandbox.crew import Crew, Pool, Task
@@ -79,7 +80,10 @@ class Sandbox:
         """The boxes for these drafts. What many of them import is imported once, ahead; the first drafts decide."""
         if self._warm is None:
             self._warm = runtime.often_imported(sources)
-        return Setup(self.limits, self.module, hash_seed, self._imports, self._warm, self._without)
+        return self._setup(self._warm, hash_seed)
+
+    def _setup(self, warm: tuple[str, ...], hash_seed: int = 0) -> Setup:
+        return Setup(self.limits, self.module, hash_seed, self._imports, warm, self._without)
 
     # running
 
@@ -112,8 +116,8 @@ class Sandbox:
         for key, judged in self._judge_outside(sources, suite):
             if judged.because:
                 held[key] = judged.because
-                if not told and len(held) >= _CONVINCED:
-                    break
+                if not told and len(held) >= _CONVINCED and not isinstance(sources, Arriving):
+                    break  # of those that still arrive, nobody knows which the first of all are: every one is tried
             else:
                 told += 1
                 yield key, judged
@@ -143,8 +147,8 @@ class Sandbox:
 
     def _remote_job(self, sources: Mapping[str, bytes]) -> remote.Job:
         return remote.Job(
-            version=remote.own_version(), module=self.module, limits=self.limits, sources=sources, workers=self.workers,
-            imports=self._imports,
+            version=remote.own_version(), module=self.module, limits=self.limits, sources=dict(sources),
+            workers=self.workers, imports=self._imports,
         )  # fmt: skip
 
     def _remote_runs(
@@ -216,15 +220,18 @@ class Sandbox:
         yield from self._each(sources, Task(one, _no_judgement, setup))
 
     def _suite_setup(self, sources: Mapping[str, bytes], suite: Suite) -> Setup:
-        setup = self.setup(sources.values())
+        if isinstance(sources, Arriving):  # nobody waits for the others to come, to know what most of them import
+            first = sources.first()
+            setup = self._setup(runtime.often_imported((first,)) if first is not None else ())
+        else:
+            setup = self.setup(sources.values())
         return replace(setup, limits=msgspec.structs.replace(setup.limits, cpu_seconds=suite.cpu_seconds))
 
     def _each(self, sources: Iterable[str], task: Task[T]) -> Iterator[tuple[str, T]]:
         """The task for every draft, by as many threads as there are boxes, each draft as it is finished."""
-        keys = list(sources)
-        crew = Crew(self._pool, keys, task)
+        crew = Crew(self._pool, sources, task)
         try:
-            crew.start(min(self.workers, len(keys)))
+            crew.start(self.workers if isinstance(sources, Arriving) else min(self.workers, len(list(sources))))
             yield from crew.results()
         finally:
             crew.stop()

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,29 @@ def _keep_together(pid: int) -> None:
         os.sched_setaffinity(pid, {cores[next(_turns) % len(cores)]})
 
 
+_FOLDER = "tamis-box-"
+
+
+def _clear_up_after_the_dead() -> None:
+    """Removes the folders of boxes whose supervisor was killed: empty ones only, none whose process lives, and none of
+    the last hour, since where processes are numbered anew (a container beside us) a pid says nothing."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
+        pid = folder.name.removeprefix(_FOLDER).partition("-")[0]
+        with contextlib.suppress(OSError, ValueError):
+            if time.time() - folder.stat().st_mtime > 3600 and not _lives(int(pid)):
+                folder.rmdir()
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        pass  # it is another user's
+    return True
+
+
 @dataclass(frozen=True)
 class Setup:
     """What makes two boxes interchangeable: limits, module name, hash seed, what is imported ahead (`imports` must be
@@ -68,7 +92,8 @@ class Box:
         self.setup = setup
         self.how: dict[str, str] = {}
         self.dead = False
-        self._folder = Path(tempfile.mkdtemp(prefix="tamis-box-"))
+        _clear_up_after_the_dead()
+        self._folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
         self._group = cgroups.Group(memory_mb=setup.limits.memory_mb, processes=_PROCESSES)
         self._kills = 0
         self._fd, self._shared = _shared_memory()

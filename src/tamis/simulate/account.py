@@ -12,8 +12,9 @@ TOLERATED_SECONDS = 0.02
 
 
 class StreamReport(Record, frozen=True, kw_only=True):
-    """One answered request. `late_seconds` is by how much its last token came later than it was due, `paused_seconds`
-    how long the reader's side was full, `lasted_seconds` from the first token to the last."""
+    """One answered request; of one that was cut, `tokens` are what was written until then. `late_seconds` is by how
+    much its last token came later than it was due, `paused_seconds` how long the reader's side was full,
+    `lasted_seconds` from the first token to the last."""
 
     tokens: int
     events: int

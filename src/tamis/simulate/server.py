@@ -127,7 +127,14 @@ class SimulatedWriter:
         reply = Reply(streams, connection, wire, used, tells_usage=tells, gap_seconds=self._gap_seconds, mishap=mishap)
         connection.on_resume, connection.on_lost = reply.resume, reply.stop
         reply.begin()
-        report = await reply.done
+        try:
+            self._tell(await reply.done)
+        except asyncio.CancelledError:  # the reader hung up; what was written until then was written
+            if reply.done.done() and not reply.done.cancelled():
+                self._tell(reply.done.result())
+            raise
+
+    def _tell(self, report: StreamReport) -> None:
         self.account.add(report)
         if self._report is not None:
             self._report(report)

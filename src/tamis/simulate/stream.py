@@ -190,9 +190,12 @@ class Reply:
         now = self._loop.time()
         rated = not cut and all(stream.pace.rated for stream in self._streams)
         late_seconds = now - self._should_end if rated else 0.0
+        events = sum(stream.sent for stream in self._streams)
+        # an event carries as many tokens as any other, but for the last
+        share = events / sum(stream.events.total for stream in self._streams) if cut and events else float(not cut)
         report = StreamReport(
-            tokens=self._used.completion,
-            events=sum(stream.sent for stream in self._streams),
+            tokens=round(self._used.completion * share),
+            events=events,
             writes=self._writes,
             lasted_seconds=now - self._began,
             late_seconds=max(0.0, late_seconds),

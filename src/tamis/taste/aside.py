@@ -8,7 +8,7 @@ A language is told from its script and, in Latin script, from its commonest litt
 import functools
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tamis.records import Finish
 
@@ -30,10 +30,17 @@ _LITTLE_WORDS = {
 }
 
 
-def why_aside(texts: Sequence[str], finishes: Sequence[Finish]) -> dict[int, str]:
-    """Place of the text → why it is set aside."""
+def why_aside(
+    texts: Sequence[str], finishes: Sequence[Finish], *, known: Mapping[int, str | None] | None = None
+) -> dict[int, str]:
+    """Place of the text → why it is set aside. `known` are languages that were told already, by place."""
+    known = known or {}
     reasons = {place: reason for place, text in enumerate(texts) if (reason := _flaw(text, finishes[place]))}
-    languages = {place: language_of(text) for place, text in enumerate(texts) if place not in reasons}
+    languages = {
+        place: known[place] if place in known else language_of(text)
+        for place, text in enumerate(texts)
+        if place not in reasons
+    }
     counts = Counter(language for language in languages.values() if language is not None)
     if counts:
         language, most = counts.most_common(1)[0]
@@ -55,7 +62,10 @@ def _flaw(text: str, finish: Finish) -> str | None:
 def language_of(text: str) -> str | None:
     """The language, or for other scripts than Latin the script, of most of the text's beginning; None where unsure."""
     sample = text[:SAMPLE_CHARS]
-    scripts = Counter(_script(char) for char in sample if char.isalpha())
+    scripts: Counter[str] = Counter()
+    for char, count in Counter(sample).items():
+        if char.isalpha():
+            scripts[_script(char)] += count
     if not scripts or scripts.most_common(1)[0][1] < 0.7 * scripts.total():
         return None
     script = scripts.most_common(1)[0][0]
@@ -64,7 +74,8 @@ def language_of(text: str) -> str | None:
             script, script.capitalize()
         )
     words = [word.strip(".,;:!?\"'“”‘’«»()-…") for word in sample.lower().split()]
-    votes = Counter({name: sum(word in little for word in words) for name, little in _little_words().items()})
+    said = Counter(words)
+    votes = Counter({name: sum(said[word] for word in little) for name, little in _little_words().items()})
     (best, n), (_, second) = votes.most_common(2)
     return best if n >= LEAST_LITTLE_WORDS and n >= 1.5 * second and n >= 0.08 * len(words) else None
 

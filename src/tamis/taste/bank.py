@@ -15,31 +15,37 @@ from tamis.taste.answers import Heard, Manner
 from tamis.taste.features import Features
 from tamis.taste.preference import Beliefs, Prior
 
-OUTLIERS, OUTLIERS_WEIGHT = 0.1, 0.2
+OUTLIERS, OUTLIERS_WEIGHT = 0.1, 0.4
 """The share of outlying texts in the priors that have any, and how probable such priors are beside those without."""
 INATTENTIVE, INATTENTIVE_WEIGHT = 0.3, 0.02
 """How often a reader answers without looking, in the priors for such readers, and how probable each of them is."""
+ADDED_WEIGHT = 2.0
+"""How probable a mix with a judge is beside the same without: who has one has a reason to."""
 REST_BELOW = 3e-3
 """A belief whose weight is less than this share of the best one's is put to rest, after REST_AFTER answers."""
 REST_AFTER = 20
 
 
 class Mix(msgspec.Struct, frozen=True, kw_only=True):
-    """How a utility's variance may be made up: the share of each group of features; the rest is the text's own. With
-    `outlying`, there are also priors in which some texts' own effects are far larger than the others'."""
+    """How a utility's variance may be made up: the share of each group of features; the rest is the text's own.
+    `weight` is how probable that is beside the other mixes. With `outlying`, there are also priors in which some texts'
+    own effects are far larger than the others'."""
 
     shares: dict[str, float]
+    weight: float = 1.0
     outlying: bool = False
 
 
 MIXES = (
-    Mix(shares={}, outlying=True),
+    Mix(shares={}, weight=0.3, outlying=True),
     Mix(shares={"style": 0.5}),
-    Mix(shares={"style": 0.45, "meaning": 0.1}, outlying=True),
-    Mix(shares={"style": 0.7, "meaning": 0.2}),
-    Mix(shares={"style": 0.2, "meaning": 0.6}),
+    Mix(shares={"style": 0.45, "meaning": 0.1}, weight=2.0, outlying=True),
+    Mix(shares={"style": 0.7, "meaning": 0.2}, weight=0.6),
+    Mix(shares={"style": 0.2, "meaning": 0.6}, weight=0.3),
 )
-SCALES = {1.0: 1.0, 2.0: 1.0, 4.0: 0.3}
+"""Most readers care somewhat for how a text is written and somewhat for what nobody can count; the others are found out
+by their answers."""
+SCALES = {1.0: 0.7, 2.0: 1.0, 4.0: 0.3}
 """Standard deviations of utilities, in log-odds, and how probable each is beside the others: from a reader who wavers
 (right 68 % of the time on random pairs) to one who is sure (right 90 %)."""
 
@@ -64,9 +70,16 @@ class Bank:
         """The mean utility of every text."""
         return self.beliefs.utilities()
 
-    def draw(self, n_draws: int, rng: np.random.Generator, *, curiosity: float = 1.0) -> NDArray[np.float32]:
-        """Utilities of every text, drawn from all beliefs by their weights: (texts × draws)."""
-        return self.beliefs.draw(n_draws, rng, curiosity=curiosity)
+    def draw(
+        self,
+        n_draws: int,
+        rng: np.random.Generator,
+        *,
+        curiosity: float = 1.0,
+        among: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.float32]:
+        """Utilities of every text, or of those `among`, drawn from all beliefs by their weights: (texts × draws)."""
+        return self.beliefs.draw(n_draws, rng, curiosity=curiosity, among=among)
 
 
 def default_priors(features: Features) -> list[Prior]:
@@ -82,7 +95,7 @@ def _attentive(features: Features) -> list[Prior]:
             groups={name: scale * share**0.5 for name, share in mix.shares.items()},
             text_sd=scale * (1 - sum(mix.shares.values())) ** 0.5,
             outliers=outliers,
-            weight=weight * (OUTLIERS_WEIGHT if outliers else 1.0),
+            weight=mix.weight * weight * (OUTLIERS_WEIGHT if outliers else 1.0),
         )
         for mix in _mixes(features)
         for scale, weight in SCALES.items()
@@ -110,9 +123,17 @@ def _mixes(features: Features) -> list[Mix]:
     known: dict[tuple[tuple[str, float], ...], Mix] = {}
     for mix in MIXES:
         shares = {name: share for name, share in mix.shares.items() if name in features.groups}
-        known.setdefault(tuple(sorted(shares.items())), Mix(shares=shares, outlying=mix.outlying))
+        known.setdefault(tuple(sorted(shares.items())), msgspec.structs.replace(mix, shares=shares))
     mixes = list(known.values())
     for name in (name for name in features.groups if name not in {"style", "meaning"}):
-        halved = [{group: share / 2 for group, share in mix.shares.items()} for mix in mixes[:3]]
-        mixes += [Mix(shares={**shares, name: 0.4}) for shares in halved]
+        halved = [
+            msgspec.structs.replace(
+                mix,
+                shares={**{group: share / 2 for group, share in mix.shares.items()}, name: 0.4},
+                weight=ADDED_WEIGHT * mix.weight,
+                outlying=False,
+            )
+            for mix in mixes[:3]
+        ]
+        mixes += halved
     return mixes

@@ -5,7 +5,9 @@ goes on where it was; what is believed is worked out again from what the ledger 
 answer that supersedes an earlier one.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 
 import msgspec
 
@@ -25,18 +27,19 @@ from tamis.records import (
     digest,
 )
 from tamis.run import Run
-from tamis.taste.aside import why_aside
-from tamis.taste.features import features_of
-from tamis.taste.folding import Folds, fold
-from tamis.taste.judge import Judge
-from tamis.taste.judging import with_judge
+from tamis.taste.aside import language_of, why_aside
+from tamis.taste.coming import Coming
+from tamis.taste.features import Features
+from tamis.taste.folding import Folds, fold_many, fold_shingles
+from tamis.taste.judging import Seated, with_judge
 from tamis.taste.memory import Answered, answered
 from tamis.taste.next_pair import Ask, NothingLeft
 from tamis.taste.readers import ChoicesFile, Reader, Said, read_choices
+from tamis.taste.scores import Scores
+from tamis.taste.sentences import with_sentences
 from tamis.taste.settings import TasteSection
 from tamis.taste.sitting import Sitting
 from tamis.taste.stopping import Shortlist, comparisons_to_settle
-from tamis.taste.words import read_words
 
 WHOLE = Spec(kind="check", name="whole", version="1")
 """Whether a text is one that she can be asked about."""
@@ -60,7 +63,7 @@ class ProseDesk:
         top: int = 10,
         budget: int | None = None,
         similarity: float = 0.8,
-        judge: Judge | None = None,
+        judge: Seated | Scores | None = None,
         say: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._run = run
@@ -71,8 +74,26 @@ class ProseDesk:
         self._similarity = similarity
         self._judge = judge
         self._say = say
+        self._coming = Coming()
+        self._languages: dict[str, str | None] = {}
         self.open = False
         """Whether the shortlist is not settled, so that more could be asked."""
+
+    def take(self, pool: Pool, drafts: Iterator[Draft]) -> None:
+        """Measures the texts while others still arrive."""
+        first = next(drafts, None)
+        if first is None:
+            return
+        with self._run.spans.span("reading", "features", cpu=time.thread_time) as span:
+            since = self._run.clock.now()
+            for draft in chain((first,), drafts):
+                span.wait(self._run.clock.now() - since, on="folding")
+                if draft.finish == "stop":
+                    text = pool.contents[draft.id].decode("utf-8", "replace")
+                    self._languages[draft.id] = language_of(text)
+                    self._coming.add(draft.id, text)
+                since = self._run.clock.now()
+            self._coming.measure()
 
     def test(self, pool: Pool, parsed: Sequence[Draft]) -> list[Draft]:  # noqa: ARG002 - as other desks have it
         """Texts have no tests to pass."""
@@ -106,7 +127,9 @@ class ProseDesk:
         """Draft id → text, of those she can be asked about; why not is recorded for the others."""
         with self._run.spans.span("reading", "set aside") as span:
             texts = [pool.contents[draft.id].decode("utf-8", "replace") for draft in drafts]
-            reasons = why_aside(texts, [draft.finish for draft in drafts])
+            told = self._languages
+            languages = {place: told[draft.id] for place, draft in enumerate(drafts) if draft.id in told}
+            reasons = why_aside(texts, [draft.finish for draft in drafts], known=languages)
             for place, draft in enumerate(drafts):
                 answer = Broke(witness=reasons[place]) if place in reasons else Held()
                 known = self._run.findings.about(WHOLE, draft.id)
@@ -121,22 +144,26 @@ class ProseDesk:
         with run.spans.span("reading", "features") as span:
             behind = {draft: pool.folded[draft] for draft in texts if pool.folded.get(draft) in texts}
             apart = [draft for draft in texts if draft not in behind]
-            words = read_words([texts[draft] for draft in apart])
-            folds = fold(words, similarity=self._similarity)
+            contents = {draft: texts[draft] for draft in apart}
+            texts_read, places = self._coming.read(contents)
+            if texts_read.shingles is None:
+                folds = fold_many(list(contents.values()), similarity=self._similarity)
+            else:
+                folds = fold_shingles(texts_read.shingles, similarity=self._similarity)
             behind |= self._fold(apart, folds, span.id)
             keepers = folds.keepers()
-            features = features_of(
-                words if len(keepers) == len(apart) else read_words([texts[apart[k]] for k in keepers])
-            )
-        for note in features.notes:
+            features = texts_read.features([places[keeper] for keeper in keepers])
+            notes = features.notes
+            if self._settings.sentences is not None:
+                kept = [contents[apart[place]] for place in keepers]
+                features, note = with_sentences(features, kept, self._settings.sentences)
+                notes = (*notes, *filter(None, [note]))
+        for note in notes:
             self._say(note)
         standing = [apart[place] for place in keepers]
-        if self._judge is not None and len(standing) > 1:
-            name = self._settings.judge or "judge"
-            features = with_judge(
-                run, self._judge, features, name=name, drafts=standing, texts=texts, seed=self._settings.seed
-            )
         names = {draft.id: draft.name for draft in pool.drafts}
+        if len(standing) > 1:
+            features = self._judged(features, standing, texts, names)
         sitting = Sitting(
             standing, names=names, texts=texts, behind=_flat(behind), features=features, seed=self._settings.seed
         )
@@ -154,6 +181,24 @@ class ProseDesk:
                 if known is None or known.how != how:
                     self._run.findings.record(FOLDING, (apart[place],), Held(), how=how, span=span)
         return behind
+
+    def _judged(
+        self, features: Features, standing: Sequence[str], texts: Mapping[str, str], names: Mapping[str, str]
+    ) -> Features:
+        """The features with what the judge says as one more group."""
+        match self._judge:
+            case None:
+                return features
+            case Scores() as scores:
+                named = [names[draft] for draft in standing]
+                features, note = features.with_group("judge", scores.of(named)), scores.note(named)
+            case seated:
+                features, note = with_judge(
+                    self._run, seated, features, drafts=standing, texts=texts, seed=self._settings.seed
+                )
+        if note:
+            self._say(note)
+        return features
 
     def _remember(self, sitting: Sitting) -> None:
         if self._reader is None:
@@ -201,7 +246,8 @@ class ProseDesk:
             if len(sitting.past) >= look_at:
                 look_at = len(sitting.past) + max(LOOK_EVERY, int(LOOK_SHARE * len(sitting.past)))
                 with run.spans.span("ranking", "settled?"):
-                    if self._settled(sitting.shortlist(self._top)):
+                    surely_open = sitting.is_open(self._top, self._settings.settled)
+                    if not surely_open and self._settled(sitting.shortlist(self._top)):
                         return
             with run.spans.span("ranking", "next question"):
                 try:
@@ -321,12 +367,20 @@ class ProseDesk:
                 "regret high": f"{best.regret_high:.4f}",
                 "comparisons": str(sitting.n_informed),
                 "reader": sitting.reader or "",
+                **self._judge_told(sitting),
                 "because": because,
                 "basis": basis(sitting.n_informed),
                 "saw": saw,
             },
         )
         self._run.ledger.add(evidence)
+
+    def _judge_told(self, sitting: Sitting) -> dict[str, str]:
+        """Whose opinion was a feature, and the check under which its answers are kept."""
+        if self._judge is None or not sitting.has_judge:
+            return {}
+        under = {"judge check": self._judge.spec.key} if isinstance(self._judge, Seated) else {}
+        return {"judge": self._judge.name, **under}
 
     def _because(self, sitting: Sitting, best: Shortlist, settled: bool) -> str:
         n, who = sitting.n_informed, sitting.reader or "nobody"

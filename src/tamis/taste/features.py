@@ -6,17 +6,21 @@ scaled so that weights of standard deviation 1 give utilities of standard deviat
 for the bank of preference models to find out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from tamis.taste.meaning import meaning
-from tamis.taste.style import style_numbers
-from tamis.taste.words import Words, read_words
+from tamis.taste.folding import joined, whole_shingles
+from tamis.taste.meaning import AboutRows, Vocabulary
+from tamis.taste.style import REPEATED_WORDS, Shingles, StyleRows, distinct_shingles, style_of, style_rows
+from tamis.taste.words import read_words
 
+BLOCK_CHARS, READ_AT_ONCE = 700_000, 2
+EXACT_CHARS = 150_000_000
+"""Texts of more characters together (thirty thousand of a thousand tokens) are not held for exact folding."""
 CLIP_SD = 4.0
 """A number further out than this counts as this: one strange text must not rule a weight."""
 
@@ -38,26 +42,76 @@ class Features(msgspec.Struct, frozen=True, kw_only=True):
         groups = {**self.groups, name: columns} if columns.shape[1] else dict(self.groups)
         return msgspec.structs.replace(self, groups=groups)
 
+    def with_block(self, name: str, values: NDArray[np.float64]) -> "Features":
+        """With one more group of centred columns whose spread says how much each matters."""
+        columns = _spread(values)
+        groups = {**self.groups, name: columns} if columns.shape[1] else dict(self.groups)
+        return msgspec.structs.replace(self, groups=groups)
+
 
 def read_features(texts: Sequence[str]) -> Features:
     """The features that the texts themselves give."""
-    return features_of(read_words(texts))
+    return read_texts(texts).features()
 
 
-def features_of(words: Words) -> Features:
-    """The same, from words already read."""
-    if not words.n_texts:
-        return Features(n_texts=0, groups={})
-    with ThreadPoolExecutor(1) as beside:  # both are array arithmetic, which leaves the interpreter free
-        style_later = beside.submit(style_numbers, words)
-        about, style = meaning(words), style_later.result()
-    plain = _standard(style.values)
-    groups = {"style": _scaled(np.column_stack([plain, plain**2])), "meaning": _spread(about.values)}
-    return Features(
-        n_texts=words.n_texts,
-        groups={name: columns for name, columns in groups.items() if columns.shape[1]},
-        notes=style.notes + about.notes,
+class ReadTexts(msgspec.Struct, frozen=True, kw_only=True):
+    """Texts measured each by itself, not yet set against one another. `shingles` is what folding compares them by,
+    None where they are more than EXACT_CHARS together."""
+
+    n_texts: int
+    style: Sequence[StyleRows]
+    about: Sequence[AboutRows]
+    vocabulary: Vocabulary
+    shingles: Shingles | None
+
+    def features(self, keep: Sequence[int] | None = None) -> Features:
+        """The features of the texts at the places `keep`, of all where it is None."""
+        places = np.arange(self.n_texts) if keep is None else np.asarray(keep, np.int64)
+        if not len(places):
+            return Features(n_texts=0, groups={})
+        style, about = style_of(self.style), self.vocabulary.meaning(self.about, places)
+        plain = _standard(style.values[places])
+        groups = {"style": _scaled(np.column_stack([plain, plain**2])), "meaning": _spread(about.values)}
+        return Features(
+            n_texts=len(places),
+            groups={name: columns for name, columns in groups.items() if columns.shape[1]},
+            notes=style.notes + about.notes,
+        )
+
+
+def read_texts(texts: Sequence[str]) -> ReadTexts:
+    """Reads the texts in blocks, some at once: it is arithmetic over arrays, which leaves the interpreter free. Memory
+    is that of a few blocks and of what is kept of each text."""
+    vocabulary = Vocabulary()
+    exact = sum(map(len, texts)) <= EXACT_CHARS
+
+    def measured(block: Sequence[str]) -> tuple[StyleRows, AboutRows, Shingles | None]:
+        words = read_words(block)
+        triples = distinct_shingles(words, REPEATED_WORDS)
+        kept = whole_shingles(words, triples) if exact else None
+        return style_rows(words, triples), vocabulary.about(words), kept
+
+    with ThreadPoolExecutor(READ_AT_ONCE) as threads:
+        found = list(threads.map(measured, _blocks(texts)))
+    return ReadTexts(
+        n_texts=len(texts),
+        style=[style for style, _, _ in found],
+        about=[about for _, about, _ in found],
+        vocabulary=vocabulary,
+        shingles=joined([kept for _, _, kept in found if kept is not None]) if exact else None,
     )
+
+
+def _blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The texts in order, about BLOCK_CHARS at a time."""
+    start, size = 0, 0
+    for place, text in enumerate(texts):
+        size += len(text) + 1
+        if size >= BLOCK_CHARS:
+            yield texts[start : place + 1]
+            start, size = place + 1, 0
+    if start < len(texts):
+        yield texts[start:]
 
 
 def _standard(values: NDArray[np.float64]) -> NDArray[np.float64]:

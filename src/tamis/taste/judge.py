@@ -7,7 +7,7 @@ first, its pull to the longer text), with intervals; fewer than 200 of them say 
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import msgspec
@@ -15,19 +15,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tamis.errors import CheckError
-from tamis.records import Odds
+from tamis.records import Fault, Odds
 from tamis.taste.answers import Heard
 from tamis.taste.bank import Bank
 from tamis.taste.features import Features
-from tamis.taste.habits import share
+from tamis.taste.habits import LEVEL, share
 
 ENOUGH_PAIRS = 200
 
 
 class Judge(Protocol):
-    """Takes texts in the order shown and returns the place of the best, None for "can't say"."""
+    """Takes texts in the order shown and returns the place of the best, None for "can't say". Raises Silent where no
+    answer is to be had."""
 
     def prefer(self, texts: Sequence[str]) -> int | None: ...
+
+
+class Silent(Exception):
+    """The judge gave no answer, and why; whose doing it was stands in `fault`."""
+
+    def __init__(self, why: str, *, fault: Fault = "check") -> None:
+        super().__init__(why)
+        self.fault: Fault = fault
 
 
 class Doubled(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,12 +50,16 @@ class Doubled(msgspec.Struct, frozen=True, kw_only=True):
 
 class JudgeHabits(msgspec.Struct, frozen=True, kw_only=True):
     """`left`: how often it takes the one shown first. `longer`: how often the longer of two. `consistent`: how often
-    it says the same in both orders. `enough` is False below 200 doubled pairs."""
+    it says the same in both orders. `n_pairs` were answered in both orders; `enough` is False below 200 of them."""
 
     left: Odds
     longer: Odds
     consistent: Odds
-    enough: bool
+    n_pairs: int
+
+    @property
+    def enough(self) -> bool:
+        return self.n_pairs >= ENOUGH_PAIRS
 
 
 def ask_doubled(judge: Judge, texts: Sequence[str], pair: tuple[int, int]) -> Doubled:
@@ -64,36 +77,53 @@ def _place(judge: Judge, shown: Sequence[str]) -> int | None:
 
 
 def judge_habits(doubled: Sequence[Doubled], lengths: Sequence[int]) -> JudgeHabits:
-    """What the judge's answers show of it. `lengths` are the texts' lengths in words."""
-    first, longer, n_longer, n_first = 0, 0, 0, 0
-    for one in doubled:
-        for taken, shown_first in ((one.straight, 0), (one.swapped, 1)):
-            if taken is None:
-                continue
-            n_first += 1
-            first += taken == shown_first
-            difference = lengths[one.pair[taken]] - lengths[one.pair[1 - taken]]
-            n_longer += difference != 0
-            longer += difference > 0
+    """What the judge's answers show of it. `lengths` are the texts' lengths in words. Only pairs answered in both
+    orders count: of one order alone there is no telling the side from the text."""
     both = [one for one in doubled if one.straight is not None and one.swapped is not None]
+    firsts = [int(one.straight == 0) + int(one.swapped == 1) for one in both]
+    uneven = [one for one in both if lengths[one.pair[0]] != lengths[one.pair[1]]]
+    longer = [int(lengths[one.pair[1]] > lengths[one.pair[0]]) for one in uneven]
+    longers = [(one.straight == at) + (one.swapped == at) for one, at in zip(uneven, longer, strict=True)]
     same = sum(one.straight == one.swapped for one in both)
     return JudgeHabits(
-        left=share(first, n_first, "judgements"),
-        longer=share(longer, n_longer, "judgements of texts of different length"),
+        left=_twice_share(firsts, "pairs asked in both orders"),
+        longer=_twice_share(longers, "pairs of different length asked in both orders"),
         consistent=share(same, len(both), "pairs asked in both orders"),
-        enough=len(doubled) >= ENOUGH_PAIRS,
+        n_pairs=len(both),
     )
 
 
-def pairs_to_double(n_texts: int, rng: np.random.Generator, *, n_pairs: int = ENOUGH_PAIRS) -> list[tuple[int, int]]:
-    """Different pairs that reach as many texts as they can."""
+def _twice_share(times: Sequence[int], what: str) -> Odds:
+    """The share of answers of a kind, of pairs that gave it 0, 1 or 2 times. The two answers on a pair hang together,
+    so the interval is of pairs: the posterior of how common each of the three is, which knew nothing before."""
+    if not times:
+        return Odds(p=None, basis=f"no {what} yet")
+    counts = np.bincount(times, minlength=3)
+    drawn = np.random.default_rng(0).dirichlet(counts + 0.5, 4_000) @ np.array([0.0, 0.5, 1.0])
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    p = sum(times) / (2 * len(times))
+    return Odds(p=p, low=min(float(low), p), high=max(float(high), p), level=LEVEL, basis=f"{len(times)} {what}")
+
+
+def pairs_to_double(
+    n_texts: int,
+    rng: np.random.Generator,
+    *,
+    n_pairs: int = ENOUGH_PAIRS,
+    known: Iterable[tuple[int, int]] = (),
+) -> list[tuple[int, int]]:
+    """Different pairs that reach as many texts as they can, beside those that are `known`: so many that there are
+    `n_pairs` with them."""
+    seen = {frozenset(pair) for pair in known}
     wanted = min(n_pairs, n_texts * (n_texts - 1) // 2)
-    found: dict[frozenset[int], tuple[int, int]] = {}
-    while len(found) < wanted:
+    found: list[tuple[int, int]] = []
+    while len(seen) < wanted:
         order = rng.permutation(n_texts)
-        for one, other in zip(order[::2], order[1::2], strict=False):
-            found.setdefault(frozenset((int(one), int(other))), (int(one), int(other)))
-    return list(found.values())[:wanted]
+        for one, other in zip(order[::2].tolist(), order[1::2].tolist(), strict=False):
+            if len(seen) < wanted and frozenset((one, other)) not in seen:
+                seen.add(frozenset((one, other)))
+                found.append((one, other))
+    return found
 
 
 def judged_utilities(features: Features, doubled: Sequence[Doubled]) -> NDArray[np.float64]:

@@ -2,12 +2,15 @@
 statistics.
 
 Both work offline and from the words already found: each different word is looked up once, and a text is the average
-of its words, so the cost grows with the vocabulary and not with the number of texts. wordllama's weights and
-tokenizer are read from its own package folder; its loader, which may try a download, is never called.
+of its words, so the cost grows with the vocabulary and not with the number of texts. Texts may come in blocks, from
+several threads at once. wordllama's weights and tokenizer are read from its own package folder; its loader, which may
+try a download, is never called.
 """
 
 import functools
 import importlib.util
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -33,17 +36,83 @@ class Meaning(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
+class AboutRows(msgspec.Struct, frozen=True, kw_only=True):
+    """What some texts are about, before they are set against the others: the mean vector of each (texts × dimensions),
+    or, without a word table, how often each word of the vocabulary stands in each (texts × vocabulary)."""
+
+    pooled: NDArray[np.float32] | None = None
+    counts: sp.csr_array | None = None
+
+
 def meaning(words: Words) -> Meaning:
     """Vectors of what the texts are about."""
-    table = word_table()
-    counts, examples = word_counts(words)
-    if table is None:
-        note = "wordllama is not installed: texts are compared by their words alone (pip install 'tamis[prose]')"
-        return Meaning(values=_own_statistics(counts), source="words of these texts", notes=(note,))
-    vectors, n_tokens = table.vectors([words.spelled(one) for one in examples])
-    total = counts @ n_tokens
-    pooled = (counts @ vectors) / np.maximum(total, 1)[:, None]
-    return Meaning(values=principal(_unit_rows(pooled), WIDTH), source=table.name)
+    vocabulary = Vocabulary()
+    return vocabulary.meaning([vocabulary.about(words)], np.arange(words.n_texts))
+
+
+class Vocabulary:
+    """The different words met so far, each looked up once in the word table, where there is one."""
+
+    def __init__(self) -> None:
+        self._table = word_table()
+        self._lock = threading.Lock()
+        self._hashes = np.zeros(0, np.uint64)
+        """Sorted, and for each its row."""
+        self._rows = np.zeros(0, np.int64)
+        self._vectors = np.zeros((0, 0), np.float32)
+        self._n_tokens = np.zeros(0, np.float32)
+
+    def about(self, words: Words) -> AboutRows:
+        """What these texts are about. Any thread may ask."""
+        counts, examples = word_counts(words)
+        rows = self._met(words, examples)
+        if self._table is None:
+            return AboutRows(counts=sp.csr_array((counts.data, rows[counts.indices], counts.indptr)))
+        with self._lock:
+            vectors, n_tokens = self._vectors, self._n_tokens
+        total = counts @ n_tokens[rows]
+        return AboutRows(pooled=(counts @ vectors[rows]) / np.maximum(total, 1)[:, None])
+
+    def meaning(self, blocks: Sequence[AboutRows], keep: NDArray[np.int64]) -> Meaning:
+        """The vectors of the texts at the places `keep`, of all blocks in order."""
+        if self._table is None:
+            note = "wordllama is not installed: texts are compared by their words alone (pip install 'tamis[prose]')"
+            found = [block.counts for block in blocks if block.counts is not None]
+            parts = [(one.data, one.indices, one.indptr) for one in found]
+            wide = [sp.csr_array(part, shape=(len(part[2]) - 1, len(self._hashes))) for part in parts]
+            together = sp.vstack(wide, format="csr")[keep] if wide else sp.csr_array((0, 0))
+            return Meaning(values=_own_statistics(together), source="words of these texts", notes=(note,))
+        pooled = np.concatenate([block.pooled for block in blocks if block.pooled is not None])
+        return Meaning(values=principal(_unit_rows(pooled[keep]), WIDTH), source=self._table.name)
+
+    def _met(self, words: Words, examples: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of some different words, of which `examples` are places in `words`; new ones are taken up."""
+        hashes = words.hashes[examples]
+        with self._lock:
+            n = len(self._hashes)
+            place = np.searchsorted(self._hashes, hashes)
+            known = place < n
+            known[known] = self._hashes[place[known]] == hashes[known]
+            rows = np.empty(len(hashes), np.int64)
+            rows[known] = self._rows[place[known]]
+            new = np.flatnonzero(~known)
+            rows[new] = n + np.arange(len(new))
+            if self._table is not None and len(new):
+                self._grow(n, *self._table.vectors([words.spelled(int(one)) for one in examples[new]]))
+            together, numbers = np.append(self._hashes, hashes[new]), np.append(self._rows, rows[new])
+            order = np.argsort(together, kind="stable")
+            self._hashes, self._rows = together[order], numbers[order]
+        return rows
+
+    def _grow(self, n: int, vectors: NDArray[np.float32], n_tokens: NDArray[np.float32]) -> None:
+        """Takes up vectors from row `n` on; room doubles, so that all blocks together copy little."""
+        needed = n + len(vectors)
+        if needed > len(self._vectors):
+            room = max(needed, 2 * len(self._vectors))
+            wider, counts = np.zeros((room, vectors.shape[1]), np.float32), np.zeros(room, np.float32)
+            wider[:n], counts[:n] = self._vectors[:n] if n else 0, self._n_tokens[:n]
+            self._vectors, self._n_tokens = wider, counts
+        self._vectors[n:needed], self._n_tokens[n:needed] = vectors, n_tokens
 
 
 def word_counts(words: Words) -> tuple[sp.csr_array, NDArray[np.int64]]:
@@ -62,6 +131,8 @@ def word_counts(words: Words) -> tuple[sp.csr_array, NDArray[np.int64]]:
 def principal(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     """The values along the directions in which they differ most; at most `width` of them, fewer where there are no
     more. Their spread is kept as it is."""
+    if not values.shape[1]:
+        return np.zeros((len(values), 0))
     centred = values - values.mean(axis=0, dtype=np.float64)
     spread, directions = np.linalg.eigh(centred.T @ centred)
     keep = np.flatnonzero(spread > 1e-9 * max(spread[-1], 1e-12))[::-1][:width]

@@ -27,7 +27,8 @@ Array = NDArray[np.float64]
 """Beliefs first, then whatever the name says."""
 
 
-OUTLIER_TIMES = 3.0
+OUTLIER_TIMES = 5.0
+"""How much wider the own effects of outlying texts are."""
 
 
 class Prior(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,10 +118,17 @@ class Beliefs:
             values[list(self.rows)] += state[list(self.rows.values())]
         return np.asarray(values)
 
-    def draw(self, n_draws: int, rng: np.random.Generator, *, curiosity: float = 1.0) -> NDArray[np.float32]:
-        """Utilities of every text, drawn from all beliefs by their weights: (texts × draws). With a `curiosity` below
-        1, the own effects of texts never shown are drawn with so much less spread than is believed, and without
-        outliers."""
+    def draw(
+        self,
+        n_draws: int,
+        rng: np.random.Generator,
+        *,
+        curiosity: float = 1.0,
+        among: NDArray[np.int64] | None = None,
+    ) -> NDArray[np.float32]:
+        """Utilities of every text, or of those `among`, drawn from all beliefs by their weights: (texts × draws). With
+        a `curiosity` below 1, the own effects of texts never shown are drawn with so much less spread than is believed,
+        and without outliers."""
         which = np.sort(rng.choice(len(self.priors), n_draws, p=self.weights()))
         size = self._size
         state = np.empty((size, n_draws))
@@ -128,16 +136,29 @@ class Beliefs:
             here = which == place
             noise = rng.standard_normal((size, int(here.sum())))
             state[:, here] = self._mean[place, :size, None] + self._root[place, :size, :size] @ noise
-        values = rng.standard_normal((len(self.columns), n_draws), np.float32)
+        columns = self.columns if among is None else self.columns[among]
+        values = rng.standard_normal((len(columns), n_draws), np.float32)
         core = _core_sd(self._text_sd, self._outliers) if curiosity == 1 else self._text_sd * curiosity
         values *= core[which].astype(np.float32)
         if curiosity == 1 and self._outliers.any():
             outlying = rng.random(values.shape, np.float32) < self._outliers[which].astype(np.float32)
             values[outlying] *= OUTLIER_TIMES
-        if self.rows:
-            values[list(self.rows)] = state[list(self.rows.values())]
-        values += self.columns @ state[: self.n_weights].astype(np.float32)
+        places, rows = self._shown(among)
+        values[places] = state[rows]
+        values += columns @ state[: self.n_weights].astype(np.float32)
         return values[:, rng.permutation(n_draws)]
+
+    def _shown(self, among: NDArray[np.int64] | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where texts shown so far stand among these, and their dimensions."""
+        texts = np.fromiter(self.rows, np.int64, len(self.rows))
+        rows = np.fromiter(self.rows.values(), np.int64, len(self.rows))
+        if among is None:
+            return texts, rows
+        order = np.argsort(texts)
+        at = np.searchsorted(texts[order], among)
+        here = np.flatnonzero(at < len(texts))
+        here = here[texts[order[at[here]]] == among[here]]
+        return here, rows[order[at[here]]]
 
     def _touch(self, texts: Sequence[int]) -> None:
         """Makes room for the effects of texts shown for the first time."""

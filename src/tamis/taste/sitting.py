@@ -11,7 +11,7 @@ from tamis.taste.features import Features
 from tamis.taste.memory import Answered, heards
 from tamis.taste.next_pair import Ask, next_ask
 from tamis.taste.readers import Screen
-from tamis.taste.stopping import Shortlist, kinds_of, shortlist, unknown
+from tamis.taste.stopping import Shortlist, is_open, kinds_of, shortlist, unknown
 
 
 class Sitting:
@@ -35,6 +35,9 @@ class Sitting:
         """Comparisons that said something, without those skipped."""
         self._texts = texts
         self._behind = behind
+        self._variants: dict[str, list[str]] = {}
+        for draft, keeper in behind.items():
+            self._variants.setdefault(keeper, []).append(draft)
         self._features = features
         self._seed = seed
         self._place = {draft: place for place, draft in enumerate(drafts)}
@@ -68,10 +71,15 @@ class Sitting:
         """The best as believed. Before she said anything, in the judge's order where there is one."""
         judge = self._features.groups.get("judge")
         if not self.n_informed and judge is not None:
-            order = np.argsort(-judge[:, 0], kind="stable")[:top]
+            order = np.argsort(-judge.mean(axis=1), kind="stable")[:top]
             return unknown(tuple(int(place) for place in order))
         kinds = kinds_of(self._features) if per_kind else None
         return shortlist(self._bank, top=top, rng=self._rng("shortlist"), kinds=kinds, per_kind=per_kind)
+
+    def is_open(self, top: int, settled_share: float) -> bool:
+        """Whether the shortlist is surely not settled; False says nothing."""
+        top = min(top, len(self.drafts))
+        return is_open(self._bank, top=top, settled_share=settled_share, rng=self._rng("open"))
 
     def screen(self, ask: Ask, budget: int) -> Screen:
         drafts = [self.drafts[place] for place in ask.shown]
@@ -85,7 +93,7 @@ class Sitting:
 
     def variants(self, draft: str) -> tuple[str, ...]:
         """The drafts folded behind this one."""
-        return tuple(one for one, keeper in self._behind.items() if keeper == draft)
+        return tuple(self._variants.get(draft, ()))
 
     @property
     def has_judge(self) -> bool:

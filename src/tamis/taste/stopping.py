@@ -17,6 +17,8 @@ from tamis.taste.features import Features
 
 DRAWS = 256
 MANY_TEXTS, DRAWS_OF_MANY = 20_000, 64
+LIKELIEST, LIKELIEST_DRAWS = 500, 64
+"""So many of the likeliest texts are looked at first, with so many draws, which takes some milliseconds."""
 BLOCK_VALUES = 8_000_000
 """Draws are made in blocks of about so many numbers, so that memory does not grow with the number of texts."""
 
@@ -74,6 +76,20 @@ def shortlist(
         regret_high=float(np.quantile(regret, 0.95)),
         n_draws=n_draws,
     )
+
+
+def is_open(bank: Bank, *, top: int, settled_share: float, rng: np.random.Generator) -> bool:
+    """Whether the list is surely not settled, told quickly: her true best of some of the texts are no better than those
+    of all, so a regret against some that is too large is too large. False says nothing."""
+    n = bank.features.n_texts
+    if n <= LIKELIEST:
+        return False
+    utilities = bank.utilities()
+    order = np.argpartition(-utilities, LIKELIEST)[:LIKELIEST].astype(np.int64)
+    drawn = bank.draw(LIKELIEST_DRAWS, rng, among=order)
+    best = np.argpartition(-utilities[order], min(top, len(order) - 1))[:top]
+    regret = np.partition(drawn, len(order) - top, axis=0)[-top:].mean() - drawn[best].mean()
+    return bool(1 / (1 + np.exp(-regret)) > settled_share + 0.02)
 
 
 def unknown(texts: tuple[int, ...]) -> Shortlist:

@@ -5,6 +5,8 @@ Each is made comparable between texts of different lengths, and those that depen
 are left out where most letters are of another; the notes say so once.
 """
 
+from collections.abc import Sequence
+
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +16,8 @@ from tamis.taste.words import Words, mixed
 
 MOST_NON_LATIN = 0.2
 """From this share of non-Latin letters on, numbers that count Latin letters are left out."""
+REPEATED_WORDS = 3
+"""Repetition is that of runs of so many words."""
 
 
 class Style(msgspec.Struct, frozen=True, kw_only=True):
@@ -25,38 +29,87 @@ class Style(msgspec.Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
+class StyleRows(msgspec.Struct, frozen=True, kw_only=True):
+    """All numbers of some texts (texts × NAMES), and how many letters they have, of how many other scripts than
+    Latin. Texts may be measured in blocks: each is measured alike whatever stands beside it."""
+
+    values: NDArray[np.float64]
+    letters: int
+    not_latin: int
+
+
+class Shingles(msgspec.Struct, frozen=True, kw_only=True):
+    """Different values of each text: text i has `values[starts[i]:starts[i + 1]]`."""
+
+    values: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+
+
+LATIN_NAMES = ("capitals", "syllables", "readability")
+NAMES = (
+    "length",
+    "sentences",
+    "sentence length",
+    "sentence variety",
+    "word length",
+    "distinct words",
+    "repetition",
+    "dialogue",
+    "commas",
+    "questions and exclamations",
+    "other marks",
+    "ellipses",
+    "lines",
+    "long words",
+    *LATIN_NAMES,
+)
+
+
 def style_numbers(words: Words) -> Style:
     """The style numbers of every text."""
+    return style_of([style_rows(words, distinct_shingles(words, REPEATED_WORDS))])
+
+
+def style_of(blocks: Sequence[StyleRows]) -> Style:
+    """The numbers of texts measured in blocks, without those that their script has no use for."""
+    values = np.concatenate([block.values for block in blocks])
+    letters, others = (sum(getattr(block, name) for block in blocks) for name in ("letters", "not_latin"))
+    if others < MOST_NON_LATIN * letters or not letters:
+        return Style(values=values, names=NAMES)
+    note = "capitals, syllables and readability are left out: most of these texts are not in Latin script"
+    n = len(NAMES) - len(LATIN_NAMES)
+    return Style(values=values[:, :n], names=NAMES[:n], notes=(note,))
+
+
+def style_rows(words: Words, triples: Shingles) -> StyleRows:
+    """The numbers of every text. `triples` are its runs of REPEATED_WORDS words."""
     count = _Counter(words)
     n_words = np.maximum(words.counts(), 1).astype(np.float64)
     characters = np.maximum(count.of(kinds.LETTER), 1)
     length_mean, length_sd, n_sentences = _sentences(words)
-    distinct, repeated = _variety(words)
-    numbers = {
-        "length": np.log(n_words + 1),
-        "sentences": np.log1p(n_sentences),
-        "sentence length": np.log(length_mean + 1),
-        "sentence variety": np.log(length_sd + 1),
-        "word length": characters / n_words,
-        "distinct words": distinct,
-        "repetition": repeated,
-        "dialogue": _quoted_share(words),
-        "commas": count.of(kinds.COMMA) / n_words,
-        "questions and exclamations": count.of_points(0x21, 0x3F, 0xFF01, 0xFF1F, 0x61F) / n_words,
-        "other marks": (count.of(kinds.MARK) - count.of(kinds.END) - count.of(kinds.COMMA)) / n_words,
-        "ellipses": np.log1p(100 * count.of_points(0x2026) / n_words + 100 * count.dots() / n_words),
-        "lines": np.log1p(count.of(kinds.LINE) - 1),
-        "long words": _long_share(words),
-    }
-    notes: tuple[str, ...] = ()
-    if _non_latin_share(words) < MOST_NON_LATIN:
-        syllables = count.vowel_groups() / n_words
-        numbers["capitals"] = count.of(kinds.UPPER) / characters
-        numbers["syllables"] = syllables
-        numbers["readability"] = 206.835 - 1.015 * length_mean - 84.6 * syllables  # Flesch 1948
-    else:
-        notes = ("capitals, syllables and readability are left out: most of these texts are not in Latin script",)
-    return Style(values=np.column_stack(list(numbers.values())), names=tuple(numbers), notes=notes)
+    syllables = count.vowel_groups() / n_words
+    n_triples = np.maximum(words.counts() - REPEATED_WORDS + 1, 0)
+    numbers = (
+        np.log(n_words + 1),
+        np.log1p(n_sentences),
+        np.log(length_mean + 1),
+        np.log(length_sd + 1),
+        characters / n_words,
+        _richness(words),
+        np.where(n_triples > 0, 1 - np.diff(triples.starts) / np.maximum(n_triples, 1), 0.0),
+        _quoted_share(words),
+        count.of(kinds.COMMA) / n_words,
+        count.of_points(0x21, 0x3F, 0xFF01, 0xFF1F, 0x61F) / n_words,
+        (count.of(kinds.MARK) - count.of(kinds.END) - count.of(kinds.COMMA)) / n_words,
+        np.log1p(100 * count.of_points(0x2026) / n_words + 100 * count.dots() / n_words),
+        np.log1p(count.of(kinds.LINE) - 1),
+        _long_share(words),
+        count.of(kinds.UPPER) / characters,
+        syllables,
+        206.835 - 1.015 * length_mean - 84.6 * syllables,  # Flesch 1948
+    )
+    letters, others = _letters(words)
+    return StyleRows(values=np.column_stack(numbers), letters=letters, not_latin=others)
 
 
 class _Counter:
@@ -105,37 +158,32 @@ def _sentences(words: Words) -> tuple[NDArray[np.float64], NDArray[np.float64], 
     return mean, np.sqrt(np.maximum(square - mean**2, 0)), n
 
 
-def _variety(words: Words) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """How rich the words are, corrected for length (Herdan's C: log distinct / log all), and the share of word triples
-    that stood in the same text before."""
+def _richness(words: Words) -> NDArray[np.float64]:
+    """How rich the words are, corrected for length (Herdan's C: log distinct / log all)."""
     n = words.counts().astype(np.float64)
-    distinct = _distinct(words.text_of, words.hashes, words.n_texts)
-    richness = np.log1p(distinct) / np.log1p(np.maximum(n, 1))
-    text, triples = shingles(words, 3)
-    n_triples = np.bincount(text, minlength=words.n_texts)
-    repeated = 1 - _distinct(text, triples, words.n_texts) / np.maximum(n_triples, 1)
-    return richness, np.where(n_triples > 0, repeated, 0.0)
+    distinct = np.diff(_distinct(words.text_of, words.hashes, words.n_texts).starts)
+    return np.asarray(np.log1p(distinct) / np.log1p(np.maximum(n, 1)))
 
 
-def shingles(words: Words, width: int) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-    """Every run of `width` words as a hash, with its text. A text of fewer words has none."""
+def distinct_shingles(words: Words, width: int) -> Shingles:
+    """Every different run of `width` words as a hash, by text. A text of fewer words has none."""
     n = len(words.hashes) - width + 1
     if n <= 0:
-        return np.zeros(0, np.int64), np.zeros(0, np.uint64)
+        return Shingles(values=np.zeros(0, np.uint64), starts=np.zeros(words.n_texts + 1, np.int64))
     value = words.hashes[:n].copy()
     for place in range(1, width):
         value = mixed(value) + words.hashes[place : place + n]
     whole = words.text_of[:n] == words.text_of[width - 1 :]
-    return words.text_of[:n][whole], mixed(value)[whole]
+    return _distinct(words.text_of[:n][whole], mixed(value)[whole], words.n_texts)
 
 
-def _distinct(text: NDArray[np.int64], values: NDArray[np.uint64], n_texts: int) -> NDArray[np.float64]:
-    """How many different values each text has."""
+def _distinct(text: NDArray[np.int64], values: NDArray[np.uint64], n_texts: int) -> Shingles:
+    """The different values of each text."""
     order = np.lexsort((values, text)) if len(values) < 1000 else np.argsort(_keyed(text, values))
     text, values = text[order], values[order]
     new = np.ones(len(values), bool)
     new[1:] = (values[1:] != values[:-1]) | (text[1:] != text[:-1])
-    return np.bincount(text[new], minlength=n_texts).astype(np.float64)
+    return Shingles(values=values[new], starts=np.searchsorted(text[new], np.arange(n_texts + 1)))
 
 
 def _keyed(text: NDArray[np.int64], values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -169,8 +217,9 @@ def _long_share(words: Words) -> NDArray[np.float64]:
     return np.bincount(words.text_of[long], minlength=words.n_texts) / np.maximum(words.counts(), 1)
 
 
-def _non_latin_share(words: Words) -> float:
-    letters = ((words.classes & kinds.LETTER) != 0).sum()
-    latin = ((words.classes & kinds.LATIN) != 0).sum()
-    digits = ((words.points >= ord("0")) & (words.points <= ord("9"))).sum()
-    return float(1 - (latin + digits) / letters) if letters else 0.0
+def _letters(words: Words) -> tuple[int, int]:
+    """How many letters, and how many of them of other scripts than Latin. Digits are of every script."""
+    letters = int(((words.classes & kinds.LETTER) != 0).sum())
+    latin = int(((words.classes & kinds.LATIN) != 0).sum())
+    digits = int(((words.points >= ord("0")) & (words.points <= ord("9"))).sum())
+    return letters, max(letters - latin - digits, 0)

@@ -1,10 +1,13 @@
 """The prose desk's part of what a run looks like to whoever asks, from the ledger alone."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from tamis.ledger import Ledger
 from tamis.records import Brief, Draft, Evidence, Measured, Odds
 from tamis.taste.habits import Habits, agreement, habits
+from tamis.taste.judging import habits_of_judge
 from tamis.taste.memory import answered, picks
 
 
@@ -33,9 +36,23 @@ class RegretView(msgspec.Struct, frozen=True):
     basis: str
 
 
+class JudgeView(msgspec.Struct, frozen=True):
+    """A judge's own habits, from `pairs` that it answered in both orders; `enough` is False below 200 of them."""
+
+    name: str
+    pairs: int
+    enough: bool
+    left: OddsView
+    longer: OddsView
+    consistent: OddsView
+
+
 class HabitsView(msgspec.Struct, frozen=True):
+    """Hers, and those of the judge where there is one."""
+
     left: OddsView
     consistent: OddsView
+    judge: JudgeView | None = None
 
 
 class AgreementView(msgspec.Struct, frozen=True):
@@ -99,7 +116,7 @@ def _view(ledger: Ledger, brief: str, newest: Evidence, behind: dict[str, str], 
             basis=how["basis"],
         ),
         comparisons=n,
-        habits=_habits(habits(by_reader.get(reader or "", []))),
+        habits=_habits(habits(by_reader.get(reader or "", [])), _judge(ledger, brief, how)),
         reader=reader,
         agreement=[
             AgreementView(readers=list(two), same=odds_view(same)) for two, same in agreement(by_reader).items()
@@ -107,8 +124,24 @@ def _view(ledger: Ledger, brief: str, newest: Evidence, behind: dict[str, str], 
     )
 
 
-def _habits(found: Habits) -> HabitsView:
-    return HabitsView(left=odds_view(found.left), consistent=odds_view(found.consistent))
+def _habits(found: Habits, judge: JudgeView | None) -> HabitsView:
+    return HabitsView(left=odds_view(found.left), consistent=odds_view(found.consistent), judge=judge)
+
+
+def _judge(ledger: Ledger, brief: str, how: Mapping[str, str]) -> JudgeView | None:
+    """The judge that the shortlist was made with. Of scores that came from a file there is nothing to tell."""
+    if "judge" not in how:
+        return None
+    words = {draft.id: draft.words or 0 for draft in ledger.all(Draft, about=brief)}
+    found = habits_of_judge(ledger, how.get("judge check", ""), words)
+    return JudgeView(
+        name=how["judge"],
+        pairs=found.n_pairs,
+        enough=found.enough,
+        left=odds_view(found.left),
+        longer=odds_view(found.longer),
+        consistent=odds_view(found.consistent),
+    )
 
 
 def odds_view(odds: Odds) -> OddsView:

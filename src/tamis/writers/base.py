@@ -7,9 +7,11 @@ does it raise DraftsError.
 """
 
 from collections.abc import AsyncIterator
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from tamis.brief import LoadedBrief
+from tamis.clock import Spans
+from tamis.ledger import Ledger
 from tamis.records import Fault, Finish, Record, Spec
 
 
@@ -19,7 +21,7 @@ class Written(Record, frozen=True, kw_only=True):
 
     `tokens` is what the writer itself says that it wrote, counted by `counted_by`; both are None where it doesn't say.
     `problem` is why the draft can't be used, a sentence without its name, and `fault` whose doing that is: only
-    "draft" speaks against the draft.
+    "draft" speaks against the draft. `writer` is who wrote it, where that is not the one who hands it over.
     """
 
     name: str
@@ -30,6 +32,7 @@ class Written(Record, frozen=True, kw_only=True):
     counted_by: str | None = None
     problem: str | None = None
     fault: Fault = "draft"
+    writer: Spec | None = None
 
 
 class Writer(Protocol):
@@ -40,6 +43,14 @@ class Writer(Protocol):
     def spec(self) -> Spec: ...
 
     def write(self, brief: LoadedBrief) -> AsyncIterator[Written]: ...
+
+
+@runtime_checkable
+class Resuming(Protocol):
+    """A writer that goes on where it was, and records its own spans. It is handed the ledger and the run's spans once,
+    before `write`, which then yields first what this writer wrote earlier and asks only for what is missing."""
+
+    def keep_in(self, ledger: Ledger, spans: Spans) -> None: ...
 
 
 def flaw(content: bytes) -> str | None:

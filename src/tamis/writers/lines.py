@@ -19,10 +19,12 @@ BLOCK_BYTES = 1 << 18
 
 
 class Line(Record, frozen=True, kw_only=True):
-    """A line without its end, `number` counting from 1. `content` is None where it is longer than the limit."""
+    """A line without its end, `number` counting from 1. `content` is None where it is longer than the limit; `ended`
+    is False for a last line that has no end, so that the input may have broken off in it."""
 
     number: int
     content: bytes | None
+    ended: bool = True
 
 
 class LineSplitter:
@@ -45,7 +47,7 @@ class LineSplitter:
     def end(self) -> Iterator[Line]:
         """The last line, where the file did not end with a line end."""
         if self._rest or self._too_long:
-            yield self._line()
+            yield self._line(ended=False)
 
     def _keep(self, piece: bytes) -> None:
         if self._too_long or len(self._rest) + len(piece) > self._max_bytes:
@@ -54,27 +56,33 @@ class LineSplitter:
         else:
             self._rest += piece
 
-    def _line(self) -> Line:
+    def _line(self, *, ended: bool = True) -> Line:
         self._number += 1
         content = None if self._too_long else bytes(self._rest).removesuffix(b"\r")
         if self._number == 1 and content is not None:
             content = content.removeprefix(b"\xef\xbb\xbf")
         self._rest.clear()
         self._too_long = False
-        return Line(number=self._number, content=content)
+        return Line(number=self._number, content=content, ended=ended)
 
 
 def lines_of_file(path: Path, *, max_bytes: int) -> Iterator[Line]:
     """The lines of a file, gzipped where its name ends in .gz. Raises DraftsError where it can't be read on."""
     splitter = LineSplitter(max_bytes)
+    for block in blocks_of_file(path):
+        yield from splitter.feed(block)
+    yield from splitter.end()
+
+
+def blocks_of_file(path: Path) -> Iterator[bytes]:
+    """The bytes of a file, gzipped where its name ends in .gz. Raises DraftsError where it can't be read on."""
     try:
         with cast(BinaryIO, gzip.open(path)) if path.suffix == ".gz" else path.open("rb") as file:
             while block := file.read(BLOCK_BYTES):
-                yield from splitter.feed(block)
+                yield block
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise DraftsError(f"{path} can't be read: {reason}", hint="the drafts read before it are kept") from error
-    yield from splitter.end()
 
 
 async def lines_of_stdin(descriptor: int, *, max_bytes: int) -> AsyncIterator[Line]:

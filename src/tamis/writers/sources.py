@@ -1,42 +1,53 @@
 """Where the writer `files` looks: from "drafts/*.py" to the files themselves, in the order a person would list them.
 
-Only names are looked at here. Whatever a name leads to, a folder, a dangling link or a pipe, is passed on, so that
-it is told as one bad draft; a source that leads nowhere at all is the owner's slip and raises.
+Only names are looked at here; which branches a repository has is asked when they are read. Whatever a name leads to, a
+folder, a dangling link or a pipe, is passed on, so that it is told as one bad draft; a source that leads nowhere at all
+is the owner's slip and raises.
 """
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from tamis.brief import MANY_DRAFTS, SUFFIXES, is_draft_name
+from tamis.brief import SUFFIXES, is_draft_name
 from tamis.errors import DraftsError, nearest
 from tamis.records import Desk, Record
+from tamis.writers.branches import GIT, Branches, branches_of
 
 STDIN = "-"
 
 
+Narrowed = Callable[[Path], Path]
+
+
 class Source(Record, frozen=True, kw_only=True):
-    """A file, and the name that its draft goes by. Standard input has no path."""
+    """A file, and the name that its draft goes by. Standard input and a repository have no path; `branches` says what
+    of a repository is meant."""
 
     name: str
-    path: Path | None
+    path: Path | None = None
+    branches: Branches | None = None
 
     @property
-    def holds_many(self) -> bool:
-        return self.path is None or self.path.name.lower().endswith(MANY_DRAFTS)
+    def is_stdin(self) -> bool:
+        return self.path is None and self.branches is None
 
 
-def find_sources(folder: Path, sources: Sequence[str], desk: Desk) -> Iterator[Source]:
+def find_sources(folder: Path, sources: Sequence[str], desk: Desk, *, narrowed: Narrowed) -> Iterator[Source]:
     """Every file that the sources lead to, once, in natural order within each source. Names are relative to what the
-    source fixes (`drafts` in `drafts/*.py`), and longer only where two would be the same."""
+    source fixes (`drafts` in `drafts/*.py`), and longer only where two would be the same. `narrowed` says which part of
+    a folder is meant."""
     seen: set[Path] = set()
     taken: set[str] = set()
     for source in sources:
         if source == STDIN:
-            yield Source(name=STDIN, path=None)
+            yield Source(name=STDIN)
             continue
-        base, paths = _expanded(folder, source, desk)
+        if source.startswith(GIT):
+            yield Source(name=source, branches=branches_of(source))
+            continue
+        base, paths = _expanded(folder, source, desk, narrowed)
         for path in sorted(paths, key=lambda path: natural(path.relative_to(base).as_posix())):
             if path not in seen:
                 seen.add(path)
@@ -65,10 +76,11 @@ def _names(path: Path, base: Path, folder: Path) -> tuple[str, ...]:
     return (path.relative_to(base).as_posix(), Path(os.path.relpath(path, folder)).as_posix())
 
 
-def _expanded(folder: Path, source: str, desk: Desk) -> tuple[Path, list[Path]]:
+def _expanded(folder: Path, source: str, desk: Desk, narrowed: Narrowed) -> tuple[Path, list[Path]]:
     """The folder that names are relative to, and the paths."""
     path = Path(os.path.normpath(folder / source))
     if path.is_dir():
+        path = narrowed(path)
         found = [below for below in _below(path) if is_draft_name(below.name, desk)]
         if not found:
             kinds = ", ".join(SUFFIXES[desk])

@@ -153,6 +153,22 @@ def test_a_correction_is_asked_again_in_the_same_calls_and_told_apart_from_a_sli
     assert persisted < 0.1 < slipped
 
 
+def test_a_correction_that_was_not_asked_again_before_the_run_ended_is_asked_again_in_the_next() -> None:
+    inquiry, owner = Toy().inquiry(), owner_like("right")
+    while isinstance(page := inquiry.next_question(), Ask):
+        answer = owner.answer(page)
+        assert answer is not None
+        inquiry.learn(answer)
+    assert isinstance(page, Page)
+    inquiry.learn_page([Wrong(step=page.lines[0].calls[0].step, outcome=b'["=",77]')])
+    pending = inquiry.next_question()
+    taken_up = Toy().inquiry(told=inquiry.told).next_question()
+    assert isinstance(taken_up, Ask)
+    assert taken_up.again
+    assert isinstance(pending, Ask)
+    assert taken_up.program == pending.program
+
+
 def test_a_spent_budget_says_so() -> None:
     inquiry = Toy().inquiry(choosing=Choosing(budget=1, lines=0))
     converse(inquiry, owner_like("right"))

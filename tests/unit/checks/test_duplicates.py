@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.checks.duplicates import BATCH_DRAFTS, Duplicates, fold, how, underscored_names
-from tamis.checks.near import BUCKET_TEXTS, NearIndex, _BandTable, jaccard, shingles, signatures
+from tamis.checks.near import BANDS, BUCKET_TEXTS, COMPARED, NearIndex, jaccard, shingles, signatures
 from tamis.checks.parser_pool import ParserPool
 from tamis.checks.parses import Parses
 from tamis.records import Desk, Draft, Spec
@@ -184,24 +184,34 @@ def test_nothing_below_the_threshold_is_called_near_and_hardly_anything_above_is
 
 
 @settings(max_examples=30)
-@given(st.lists(st.tuples(st.integers(1, 40), st.integers(0, 2**32 - 1)), max_size=2_000))
-def test_the_band_table_finds_what_was_put_in_first(pairs: list[tuple[int, int]]) -> None:
-    table = _BandTable()
-    expected: dict[int, list[int]] = {}
-    for number, (small, spread) in enumerate(pairs):
-        band = small << 58 | spread % 7  # few bands, many of them in neighbouring slots
-        table.add(band, number)
-        held = expected.setdefault(band, [])
-        if len(held) < BUCKET_TEXTS:
-            held.append(number)
-    assert {band: sorted(table.find(band)) for band in expected} == expected
-    assert list(table.find(1 << 63 | 9)) == []
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=400))
+def test_the_index_finds_the_first_texts_of_each_bucket(pairs: list[tuple[int, int]]) -> None:
+    """Few bands, many of them in neighbouring slots; two that a text has in common with another make it likely."""
+    index, held = NearIndex(0.8, str), dict[tuple[int, int], list[int]]()
+    for text, pair in enumerate(pairs, start=1):
+        signature = _banded(text, *pair)
+        index.add(str(text), signature)
+        for place, band in enumerate(signature[:2]):
+            bucket = held.setdefault((place, band), [])
+            if len(bucket) < BUCKET_TEXTS:
+                bucket.append(text)
+    for pair in set(pairs):
+        signature = _banded(0, *pair)
+        both = set(held[0, signature[0]]) & set(held[1, signature[1]])
+        likely = index._likely(signature)
+        assert set(likely) >= both or len(likely) == COMPARED
+        assert all(pairs[text - 1] == pair for text in likely)
 
 
-def test_the_band_table_grows_and_loses_nothing() -> None:
+def _banded(text: int, one: int, other: int) -> list[int]:
+    own = [(1 << 40) + text * BANDS + place for place in range(2, BANDS)]
+    return [one + 1, (1 << 63) + other, *own]
+
+
+def test_the_index_grows_and_loses_nothing() -> None:
     rng = random.Random(5)
-    bands = [rng.getrandbits(64) | 1 for _ in range(20_000)]
-    table = _BandTable()
-    for number, band in enumerate(bands):
-        table.add(band, number)
-    assert all(number in table.find(band) for number, band in enumerate(bands))
+    signed = [[rng.getrandbits(64) for _ in range(BANDS)] for _ in range(2_000)]
+    index = NearIndex(0.8, str)
+    for number, signature in enumerate(signed):
+        index.add(str(number), signature)
+    assert all(index._likely(signature) == [number] for number, signature in enumerate(signed, start=1))

@@ -194,3 +194,9 @@ def test_no_process_is_left_behind() -> None:
         children = [process._child for process in pool._all]
         assert children
     assert all(child.poll() is not None for child in children)
+
+
+def test_a_language_that_no_parser_is_known_for_is_the_matter_of_the_command_that_makes_it(draft: Made) -> None:
+    given = [draft("program.hs", "main = print 1"), draft("broken.py", "def (")]
+    assert [type(found.answer) for found in Parses("software").look(given)] == [NoAnswer, Broke]
+    assert [type(found.answer) for found in Parses("software", by_command=True).look(given)] == [Held, Broke]

@@ -6,9 +6,12 @@ import pytest
 from openpyxl import Workbook, load_workbook
 
 from tamis.errors import BriefError, CheckError, DraftsError, UsageError
+from tamis.lab.campaign import Event
 from tamis.lab.owner import StandIn, stand_in
+from tamis.lab.plan import repeats_due
 from tamis.lab.settings import LabSection, goals_of
-from tamis.lab.story import lab_view, ladder, read_told, told
+from tamis.lab.story import lab_view, ladder
+from tamis.lab.telling import read_told, told
 from tamis.ledger import Ledger
 from tamis.records import Evidence, Measured, NoAnswer, Question
 
@@ -250,14 +253,14 @@ def test_a_campaign_finds_the_best_and_verifies_it(desk):
     desk.play(lab_that(lambda asked: [{"value": truth(idea)} for idea in asked]), 8)
     standing = desk.standing()
     best = standing.outlook.best[0]
-    assert best.value == pytest.approx(0.3, abs=0.011)
+    assert best.first.measured == pytest.approx(0.3, abs=0.011)
     assert best.rung == "replicated"
     assert standing.choice.draft == best.draft
     view = lab_view(standing, GOALS)
     assert len(view.batches) == 8
     assert set(view.coverage) == {"50", "90"}
-    assert view.best[0].low <= best.value <= view.best[0].high
-    assert any("verified" in line for line in told(standing, GOALS, LAB, now=0.0))
+    assert view.best[0].low <= best.first.measured <= view.best[0].high
+    assert any("verified" in line for line in told(standing, GOALS, LAB))
 
 
 def test_nothing_is_verified_that_was_measured_once(desk, sheet):
@@ -273,6 +276,54 @@ def test_everything_failing_is_said_and_chooses_nothing(desk):
     standing = desk.standing()
     assert standing.choice.draft is None
     assert "all 8 runs have failed" in standing.outlook.stop
+
+
+def test_an_infinite_result_of_a_stand_in_is_a_failed_run_with_its_reason(desk):
+    desk.play(lab_that(lambda asked: [{"value": float("inf")}, *({"value": truth(idea)} for idea in asked[1:])]), 1)
+    first = desk.campaign.batches[0][0]
+    assert not first.results
+    assert "not a finite number" in first.failed[0].why
+    assert sum(1 for row in desk.campaign.rows() if row.results) == 3
+
+
+def test_a_batch_on_the_bench_does_not_keep_the_next_one_from_going_out(desk, sheet):
+    assert desk.batch_to_measure() == desk.campaign.batches[0]  # nobody said that it has gone
+    desk.sent(1, by="Ana")
+    second = desk.batch_to_measure()
+    assert second[0].batch == 2
+    assert not {row.proposed.draft for row in second} & {row.proposed.draft for row in desk.campaign.batches[0]}
+    desk.take_sheet(filled(sheet), by="Ana")
+    assert sum(1 for row in desk.campaign.rows() if row.results) == 4
+
+
+def test_a_row_that_never_comes_back_is_pending_but_its_batch_is_not_out(desk, sheet):
+    desk.next_batch()
+    assert desk.learned().bench.out == 8
+    desk.take_sheet(filled(sheet, {0: {"overpotential_V": ""}}), by="Ana")
+    assert desk.learned().bench.out == 4
+    assert len(desk.learned().bench.pending) == 5
+
+
+def test_what_was_learned_once_is_what_a_new_run_would_learn(desk, sheet, ledger, tmp_path):
+    desk.take_sheet(filled(sheet), by="Ana")
+    desk.next_batch()
+    kept, anew = desk.learned(), desk_on(ledger, tmp_path).learned()
+    assert kept.bench.free.tolist() == anew.bench.free.tolist()
+    assert kept.bench.pending.tolist() == anew.bench.pending.tolist()
+    assert kept.bench.out == anew.bench.out
+    assert kept.models[0].weights == anew.models[0].weights
+    assert kept.models[0].guess(kept.bench.free).mean.tolist() == anew.models[0].guess(anew.bench.free).mean.tolist()
+
+
+def test_batches_sent_before_anything_was_known_leave_no_debt_of_repeats(desk):
+    for _ in range(4):
+        desk.next_batch()
+    first = desk.campaign.batches[0]
+    done = [
+        Event(row=r.proposed.row, kind="measured", values={"overpotential_V": 0.3 + k}) for k, r in enumerate(first)
+    ]
+    desk.take(done, by="Ana")
+    assert repeats_due(desk.campaign, 4, 8) == 1
 
 
 def test_constant_results_are_said_and_the_next_batch_is_spread(desk):
@@ -300,6 +351,9 @@ def test_ideas_run_out_and_that_ends_the_play(ledger, tmp_path):
     desk = desk_on(ledger, tmp_path, drafts=ideas()[:6])
     desk.play(lab_that(lambda asked: [{"value": truth(idea)} for idea in asked]), 5)
     assert {row.proposed.draft for row in desk.campaign.rows()} == {f"draft{k}" for k in range(6)}
+    left = desk.standing().outlook.left
+    assert left is not None
+    assert (left.better, left.more) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -336,7 +390,7 @@ def test_replicates_that_disagree_are_said_to_and_are_not_verified(desk):
     standing = desk.standing()
     assert standing.outlook.disagreeing
     assert all("disagree" in best.disagree and "syntheses" in best.disagree for best in standing.outlook.disagreeing)
-    assert any("replicates disagree" in line for line in told(standing, GOALS, LAB, now=0.0))
+    assert any("replicates disagree" in line for line in told(standing, GOALS, LAB))
     assert standing.choice.draft is None
 
 

@@ -1,7 +1,7 @@
 import msgspec
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.errors import BriefError
@@ -103,6 +103,7 @@ def test_columns_that_make_no_sense_are_refused(lab):
         read([{"Ni": 1}], lab)
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.integers(0, 20), min_size=3, max_size=3), min_size=1, max_size=20))
 def test_every_draft_is_an_idea_or_folded_or_refused_and_never_two_of_them(parts):
     rows = [dict(zip(("Ni", "Fe", "Co"), (p / 10 for p in part), strict=True)) for part in [*parts, [10, 0, 0]]]

@@ -72,3 +72,33 @@ def test_bad_rows_are_told_and_end_with_1(folder):
 def test_nothing_to_record_is_wrong_usage(folder, words):
     done = CliRunner().invoke(app(), [str(folder) if word == "FOLDER" else word for word in words])
     assert done.exit_code == 2 or isinstance(done.exception, UsageError)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ('goal = "minimize overpotential_V"', "", "the lab has no goal"),
+        ('unit = "V"', 'unit = "vlots"', "no unit 'vlots'"),
+        ('composition = ["Ni", "Fe", "Co"]', 'composition = ["Ni"]', "none of 22 ideas is valid"),
+        ('goal = "minimize overpotential_V"', 'goal = "the best one"', "can't be understood"),
+    ],
+)
+def test_a_brief_that_makes_no_sense_is_refused_in_a_sentence(folder, was, now, said):
+    text = TOML.replace(was, now) + ('constraints = ["Ni > 2"]\n' if "none of" in said else "")
+    (folder / "tamis.toml").write_text(text, encoding="utf-8")
+    done = CliRunner().invoke(app(), ["run", str(folder)])
+    assert done.exit_code != 0
+    assert said in str(done.exception)
+    assert not (folder / "batches").exists()
+
+
+def test_several_batches_go_out_for_a_lab_whose_results_come_late(folder):
+    said = tamis("run", folder, "--batches", 3, code=3)
+    sheets = sorted((folder / "batches").iterdir())
+    assert [sheet.name for sheet in sheets] == ["batch-01.csv", "batch-02.csv", "batch-03.csv"]
+    assert said.count("next: measure") == 3
+    assert "3 on the bench" in said
+    tamis("measure", filled(sheets[1]), "--no-propose", code=0)
+    report = (folder / ".tamis" / "report.html").read_text(encoding="utf-8")
+    assert "3 batches, 12 places: 4 measured" in report
+    assert "<svg" in report

@@ -5,10 +5,11 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
 from tamis.lab import gp
-from tamis.lab.batch import Bench, leaders_to_repeat, next_batch, spread
+from tamis.lab.batch import leaders_to_repeat, next_batch, spread
 from tamis.lab.features import Columns, Named, element_table, features_of
 from tamis.lab.surrogate import MEMBERS, FitError, Seen, learn
 from tamis.lab.track import PRIOR, Past, coverage, weights, width
+from tamis.lab.trade import Bench
 
 
 def grid(n: int = 15) -> Columns:
@@ -77,10 +78,7 @@ def test_constant_results_are_an_error_that_is_told_and_never_a_random_batch():
 
 def test_the_same_state_gives_the_same_batch():
     rows = some()
-    batches = [
-        [p.row for p in next_batch(bench(rows), [model_of(rows)], 8, repeats=1, rng=np.random.default_rng(0))]
-        for _ in range(2)
-    ]
+    batches = [[p.row for p in next_batch(bench(rows), [model_of(rows)], 8, repeats=1)] for _ in range(2)]
     assert batches[0] == batches[1]
 
 
@@ -89,7 +87,7 @@ def test_the_same_state_gives_the_same_batch():
 def test_a_batch_never_holds_an_idea_twice_nor_a_pending_one(measured, want, seed):
     rows = some(measured, seed)
     pending = np.setdiff1d(some(60, seed + 1), rows)[:5]
-    picks = next_batch(bench(rows, pending), [model_of(rows)], want, repeats=1, rng=np.random.default_rng(seed))
+    picks = next_batch(bench(rows, pending), [model_of(rows)], want, repeats=1)
     chosen = [pick.row for pick in picks]
     assert len(set(chosen)) == len(chosen) == want
     assert not set(chosen) & set(pending.tolist())
@@ -98,7 +96,7 @@ def test_a_batch_never_holds_an_idea_twice_nor_a_pending_one(measured, want, see
 
 def test_a_batch_spreads_because_what_is_picked_is_held():
     rows = some(12)
-    picks = [p.row for p in next_batch(bench(rows), [model_of(rows)], 6, repeats=0, rng=np.random.default_rng(0))]
+    picks = [p.row for p in next_batch(bench(rows), [model_of(rows)], 6, repeats=0)]
     x = FEATURES.main.x[picks]
     apart = gp.squared_distances(x, x)[np.triu_indices(6, 1)]
     assert np.sqrt(apart.max()) > 0.5
@@ -119,11 +117,11 @@ def test_dear_ideas_must_promise_more():
     free = bench(rows)
     costs = np.where(COLUMNS.numbers["x"] > 0.5, 1.0, 50.0)
     dear = Bench(free.features, free.free, free.pending, free.seen, free.caps, costs)
-    picks = next_batch(dear, [model_of(rows)], 6, repeats=0, rng=np.random.default_rng(0))
+    picks = next_batch(dear, [model_of(rows)], 6, repeats=0)
     assert all(costs[pick.row] == 1.0 for pick in picks)
 
 
-def test_two_goals_are_traded_differently_from_place_to_place():
+def test_a_batch_looks_at_different_trade_offs_between_two_goals():
     rows = some(30)
     other = -((COLUMNS.numbers["x"] - 0.9) ** 2) - (COLUMNS.numbers["y"] - 0.1) ** 2
     seen = (seen_at(rows), Seen(rows, other[rows], np.ones(30)))
@@ -131,7 +129,7 @@ def test_two_goals_are_traded_differently_from_place_to_place():
         FEATURES, np.setdiff1d(np.arange(COLUMNS.count), rows), np.array([], dtype=np.intp), seen, (None, None)
     )
     models = [learn(FEATURES, one, PRIOR, rng=np.random.default_rng(0)) for one in seen]
-    picks = next_batch(both, models, 8, repeats=0, rng=np.random.default_rng(0))
+    picks = next_batch(both, models, 8, repeats=0)
     x = COLUMNS.numbers["x"][[pick.row for pick in picks]]
     assert x.min() < 0.5 < x.max()
 

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tamis.errors import BriefError
@@ -35,6 +35,7 @@ def test_a_fraction_that_a_spreadsheet_turned_into_a_date_is_told_as_that(text):
         number_in(text)
 
 
+@settings(deadline=None)
 @given(st.floats(allow_nan=False, allow_infinity=False, width=32))
 def test_every_finite_number_that_is_written_is_read_back(value):
     assert plain_number(repr(value)) == value
@@ -67,6 +68,7 @@ def test_what_is_no_formula_is_refused_with_a_reason(formula):
         shares(formula)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["Ni", "Fe", "Co", "La"]), st.integers(1, 99), min_size=1))
 def test_shares_of_a_formula_sum_to_one(counts):
     found = shares("".join(f"{element}{count}" for element, count in counts.items()))

@@ -307,3 +307,18 @@ def test_a_busy_machine_costs_a_draft_nothing() -> None:
     finally:
         os.kill(stop, 9)
         os.waitpid(stop, 0)
+
+
+def test_folders_of_supervisors_that_were_killed_are_cleared_up(tmp_path: Path, monkeypatch: Any) -> None:
+    import tempfile
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead = 2**22 + 1  # above the highest pid there can be
+    for pid, hours in ((dead, 2), (dead, 0), (os.getpid(), 2)):
+        folder = tmp_path / f"tamis-box-{pid}-{hours}"
+        folder.mkdir()
+        os.utime(folder, (time.time() - 3600 * hours,) * 2)
+    with Sandbox(LIMITS, module="draft", workers=1) as made:
+        run(made, "def f(): return 1", (call("f"),))
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {f"tamis-box-{dead}-0", f"tamis-box-{os.getpid()}-2"}

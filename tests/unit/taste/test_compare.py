@@ -3,6 +3,7 @@
 import pytest
 from rich.cells import cell_len
 
+from tamis.cli import desk
 from tamis.cli.compare import layout, read_key, shortlist_lines
 from tamis.taste.readers import Said, Screen
 from tamis.taste.view import HabitsView, OddsView, RegretView, ShortlistView, TasteView
@@ -84,3 +85,9 @@ def test_the_shortlist_says_what_is_not_known() -> None:
     lines = shortlist_lines(view)
     assert lines[0] == "  1   81%  ending_007   +1 nearly the same"
     assert any("–   (no comparisons of two yet)" in line for line in lines)
+
+
+def test_readers_at_the_terminal_are_told_apart_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(desk, "TasteDesk", lambda run, reader, say: reader)
+    assert desk._prose(None, "terminal:ann").name == "ann"  # type: ignore[arg-type, attr-defined]
+    assert desk._prose(None, "terminal").name == "owner"  # type: ignore[arg-type, attr-defined]

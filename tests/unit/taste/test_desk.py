@@ -280,3 +280,21 @@ def test_cut_texts_and_texts_of_another_language_are_set_aside_with_the_reason(f
         "is in another language than the rest (German, not English)",
         "was cut off at the writer's limit",
     ]
+
+
+def test_a_text_of_two_megabytes_is_compared_like_any_other(folder: Path) -> None:
+    (folder / "drafts" / "long.txt").write_text("".join(text(n) + "\n" for n in range(12, 220)) * 2)
+    assert (folder / "drafts" / "long.txt").stat().st_size > 2_000_000
+    sit(folder, Scripted(longest), budget=20)
+    assert "long.txt" in [one.name for one in seen(folder).shortlist]
+
+
+def test_style_numbers_that_do_not_apply_are_left_out_and_it_is_said_once(folder: Path) -> None:
+    words = ["رسالة", "البحر", "ليل", "ضوء", "قارب", "بيت", "ريح"]
+    for n in range(1, 13):
+        (folder / "drafts" / f"text_{n:02}.txt").write_text(" ".join(words[(n * k) % 7] for k in range(1, 3 * n)) + ".")
+    said: list[str] = []
+    for reader in (Scripted(longest), None):
+        sit(folder, reader, budget=6, say=said.append)
+    assert sum("left out" in note for note in said) == 2  # once in each of two sittings
+    assert seen(folder).comparisons == 6

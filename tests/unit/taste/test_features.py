@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
+from tamis.taste import features as features_module
 from tamis.taste import meaning as meaning_module
-from tamis.taste.features import Features, read_features
+from tamis.taste.features import Features, read_features, read_texts
+from tamis.taste.folding import fold_shingles
 from tamis.taste.meaning import meaning, word_table
 from tamis.taste.words import read_words
 
@@ -67,3 +69,32 @@ def test_a_judges_missing_scores_count_as_the_middle() -> None:
 def test_a_column_of_the_wrong_length_is_refused() -> None:
     with pytest.raises(ValueError, match="2 rows of judge for 3 texts"):
         Features(n_texts=3, groups={}).with_group("judge", np.zeros((2, 1)))
+
+
+def test_texts_read_in_blocks_are_measured_as_if_read_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f'{"The sea was grey, and " * n}{name} said "no".' for n, name in enumerate("abcdefgh")] + SEA + BREAD
+    for table in (word_table(), None):
+        monkeypatch.setattr(meaning_module, "word_table", lambda table=table: table)
+        whole = read_texts(texts)
+        with monkeypatch.context() as small:
+            small.setattr(features_module, "BLOCK_CHARS", 60)
+            blocks = read_texts(texts)
+        assert len(blocks.style) > 3
+        assert same_values(blocks.features([0, 2, 9]), whole.features([0, 2, 9]))
+        assert same_values(blocks.features(), whole.features())
+        assert blocks.shingles is not None
+        assert whole.shingles is not None
+        assert np.array_equal(fold_shingles(blocks.shingles).keeper, fold_shingles(whole.shingles).keeper)
+
+
+def same_values(one: Features, other: Features) -> bool:
+    """The same but for the sign of a direction and rounding."""
+    return all(
+        np.allclose(one.groups[name] @ one.groups[name].T, other.groups[name] @ other.groups[name].T, atol=1e-4)
+        for name in one.groups
+    )
+
+
+def test_features_of_some_texts_are_those_of_reading_them_alone() -> None:
+    texts = SEA + BREAD + ["A lamp, a dog; a letter..."]
+    assert same_values(read_texts(texts).features([0, 1, 2, 4]), read_features([texts[k] for k in (0, 1, 2, 4)]))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tamis.taste.folding import fold
+from tamis.taste.folding import fold, fold_many
 from tamis.taste.words import read_words
 
 WORDS = [f"w{place}" for place in range(300)]
@@ -73,3 +73,23 @@ def test_a_similarity_beyond_one_is_refused() -> None:
 
 def test_no_texts_no_folds() -> None:
     assert np.array_equal(fold(read_words([])).keeper, [])
+
+
+def test_of_many_texts_candidates_find_the_folds_that_comparing_all_finds() -> None:
+    rng = random.Random(3)
+    texts = [" ".join(rng.choices(WORDS, k=80)) for _ in range(60)]
+    for _ in range(60):
+        words = rng.choice(texts).split()
+        words[rng.randrange(len(words))] = "changed"
+        texts.append(" ".join(words))
+    texts += texts[:5]
+    many, exact = fold_many(texts), fold(read_words(texts))
+    assert many.keeper.tolist() == exact.keeper.tolist()
+    assert many.similarity == pytest.approx(exact.similarity)
+
+
+def test_of_many_texts_none_is_folded_that_is_not_nearly_the_same() -> None:
+    texts = varied(random.Random(8))
+    folds = fold_many(texts, similarity=0.7)
+    for place, keeper in enumerate(folds.keeper.tolist()):
+        assert keeper == place or jaccard(texts[place], texts[keeper]) >= 0.7

@@ -5,7 +5,15 @@ import pytest
 
 from tamis.errors import CheckError
 from tamis.taste.features import read_features
-from tamis.taste.judge import AskingJudge, ask_doubled, judge_habits, judged_utilities, pairs_to_double, read_verdict
+from tamis.taste.judge import (
+    AskingJudge,
+    Doubled,
+    ask_doubled,
+    judge_habits,
+    judged_utilities,
+    pairs_to_double,
+    read_verdict,
+)
 
 TEXTS = [" ".join(["word"] * n) for n in range(1, 31)]
 LENGTHS = list(range(1, 31))
@@ -42,6 +50,29 @@ def test_a_judge_that_takes_the_first_is_found_out() -> None:
     found = judge_habits(asked(First()), LENGTHS)
     assert found.left.p == 1.0
     assert found.consistent.p == 0.0
+
+
+def test_the_interval_is_of_pairs_and_not_of_answers() -> None:
+    one_sided = judge_habits(asked(First()), LENGTHS).left
+    even = judge_habits(asked(Longer()), LENGTHS).left
+    assert one_sided.low is not None
+    assert even.low is not None
+    assert even.high is not None
+    assert one_sided.low > 0.98
+    assert 0.49 < even.low <= 0.5 <= even.high < 0.51
+
+
+def test_a_pair_answered_in_one_order_only_says_nothing_of_the_side() -> None:
+    found = judge_habits([Doubled(pair=(0, 1), straight=0, swapped=None)], LENGTHS)
+    assert found.left.p is None
+    assert found.n_pairs == 0
+
+
+def test_pairs_answered_before_count_among_those_wanted() -> None:
+    known = [(0, 1), (3, 2)]
+    pairs = pairs_to_double(30, np.random.default_rng(0), n_pairs=20, known=known)
+    assert len(pairs) == 18
+    assert not {frozenset(pair) for pair in pairs} & {frozenset(pair) for pair in known}
 
 
 def test_fewer_than_two_hundred_doubled_pairs_are_not_enough() -> None:

@@ -6,7 +6,7 @@ from tamis.taste.bank import Bank
 from tamis.taste.features import Features
 from tamis.taste.next_pair import next_ask
 from tamis.taste.preference import Prior
-from tamis.taste.stopping import comparisons_to_settle, kinds_of, shortlist
+from tamis.taste.stopping import comparisons_to_settle, is_open, kinds_of, shortlist
 
 
 def after(n_answers: int, *, n_texts: int = 40, top: int = 4) -> Bank:
@@ -70,3 +70,28 @@ def test_kinds_follow_what_texts_are_about() -> None:
     kinds = kinds_of(Features(n_texts=60, groups={"meaning": about}))
     assert kinds is not None
     assert not set(kinds[:30]) & set(kinds[30:])
+
+
+def test_what_is_surely_open_is_never_settled() -> None:
+    rng = np.random.default_rng(0)
+    for seed, own in ((0, 2.0), (1, 0.3), (2, 0.02)):
+        bank = Bank(Features(n_texts=700, groups={}), priors=[Prior(groups={}, text_sd=own)])
+        for n in range(40):
+            shown = (n % 12, (5 * n + 1) % 12 + 12)
+            bank.hear(Heard(shown=shown, said=seed % 2))
+        quick = is_open(bank, top=5, settled_share=0.55, rng=rng)
+        whole = shortlist(bank, top=5, rng=rng)
+        assert not (quick and whole.preferred_share <= 0.55)
+        assert quick == (own > 0.1)
+
+
+def test_a_draw_of_some_texts_is_like_that_of_all() -> None:
+    columns = np.random.default_rng(1).standard_normal((60, 4))
+    bank = Bank(Features(n_texts=60, groups={"style": columns}))
+    for n in range(30):
+        bank.hear(Heard(shown=(n, 59 - n), said=n % 2))
+    among = np.array([55, 3, 17, 40, 0])
+    some = bank.draw(4_000, np.random.default_rng(2), among=among)
+    whole = bank.draw(4_000, np.random.default_rng(3))[among]
+    assert some.mean(axis=1) == pytest.approx(whole.mean(axis=1), abs=0.15)
+    assert some.std(axis=1) == pytest.approx(whole.std(axis=1), rel=0.12)

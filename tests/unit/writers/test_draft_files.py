@@ -90,7 +90,7 @@ def test_finish_reasons_are_kept(tmp_path: Path, reason: str | None, finish: str
         (b"{broken", "is not JSON", "person"),
         (b"[1, 2]", "is JSON of another shape", "person"),
         (b'{"text": 3}', "is JSON of another shape", "person"),
-        (b'{"name": "n"}', "has none of 'text', 'code' and 'completion'", "person"),
+        (b'{"name": "n"}', "has none of 'text', 'code', 'completion' and 'solution'", "person"),
         (b'{"text": "a", "code": "b"}', "has both 'text' and 'code'", "person"),
         (b'{"text": "\xff"}', "is not ", "person"),
         (b'{"text": ""}', "is empty", "draft"),
@@ -226,6 +226,6 @@ def test_the_reference_page_says_what_the_code_does() -> None:
     assert documented == {name: words[finish] for name, finish in FINISHES.items()}
     for desk, suffixes in SUFFIXES.items():
         (row,) = re.findall(rf"^\| {desk} \| (.*) \|$", page, re.MULTILINE)
-        own = {suffix for suffix in suffixes if suffix not in (".jsonl", ".jsonl.gz", ".csv")}
+        own = {suffix for suffix in suffixes if suffix not in (".jsonl", ".jsonl.gz", ".csv", ".parquet")}
         assert set(re.findall(r"`(\.\w+)`", row)) == own
     assert set(CODE_SUFFIXES) < set(SUFFIXES["software"])

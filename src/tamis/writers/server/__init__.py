@@ -1,0 +1,11 @@
+"""Writer `server`: a model behind any server that speaks OpenAI's chat completions or completions (vLLM, llama.cpp,
+SGLang, hosted ones) or Anthropic's messages.
+
+It promises that a budget is never overrun, also across kills; that what came back is never paid for twice; and that an
+answer which was cut off or refused says so. The key is read from the environment when a request is built, and stands
+nowhere else.
+"""
+
+from tamis.writers.server.writer import ServerWriter
+
+__all__ = ["ServerWriter"]
