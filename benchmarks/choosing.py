@@ -26,7 +26,7 @@ from _worlds import BRIEFS, LENDING, World, world
 from tamis.behaviour.inquiry import Choosing, Inquiry
 from tamis.behaviour.odds import FITTED
 
-CALLS = {"lending": 30_000, "slugs": 4_000, "payments": 4_000, "ranks": 4_000}
+CALLS = {"lending": 12_000, "slugs": 4_000, "payments": 4_000, "ranks": 4_000}
 CHOOSING = Choosing()
 
 
@@ -140,7 +140,7 @@ def _growth(made: World) -> None:
     spent: list[float] = []
     for n in (len(made.sources) // 2, len(made.sources)):
         before = time.process_time()
-        part = world(_folder(made.name), calls=CALLS[made.name] // 3, only=n)
+        part = world(_folder(made.name), calls=CALLS[made.name], only=n)
         inquiry = Inquiry(part.ground, part.decisions, run=part.run, lab=part.lab, choosing=CHOOSING)
         ask_all(inquiry, part.owner_like(part.drafts[0]))
         spent.append(time.process_time() - before)

@@ -1,6 +1,7 @@
 """The lab desk on results that are known: how much of the best it finds, how honest its intervals are, how fast it is.
 
-    python benchmarks/lab.py [--small] [--seeds N] [--baybe N] [--only sets|trouble|speed|baybe] [--data DIR]
+    python benchmarks/lab.py [--small] [--seeds N] [--baybe N] [--only sets|trouble|landscapes|speed]
+                             [--keep FILE] [--data DIR]
 
 Sets are read from ../shared/data/lab, which is not part of the project; where it is absent this says so and plays
 made-up landscapes only.
@@ -13,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from _lab_kept import Kept, player
 from _lab_landscapes import LANDSCAPES, landscape
 from _lab_replay import Played, Policy, Replay, Trouble, covered, load, play
 from _lab_speed import speed
@@ -60,11 +62,11 @@ def random_policy(replay: Replay, campaign: Campaign, want: int, seed: int) -> S
     return rng.choice(free, want, replace=False).tolist()
 
 
-def line(name: str, replay: Replay, games: Sequence[Played], *, intervals: bool = True) -> None:
-    """Regret / share of the best 1 % found, each with its standard error, after 50 and 100 measurements."""
+def line(name: str, replay: Replay, games: Sequence[Played], *, intervals: bool = True, at: Sequence[int] = AT) -> None:
+    """Regret / share of the best 1 % found, each with its standard error, after so many measurements."""
     scale = 1000.0 if replay.unit == "mV" else 1.0
     parts = []
-    for after in AT:
+    for after in at:
         regret = np.array([game.regret(replay, after) for game in games]) * scale
         found = np.array([game.found(replay, after) for game in games])
         error = max(1.0, np.sqrt(len(games)))
@@ -80,26 +82,52 @@ def line(name: str, replay: Replay, games: Sequence[Played], *, intervals: bool 
     )
 
 
-def games(replay: Replay, batch: int, seeds: int, *, trouble: Trouble | None = None, policy: Policy | None = None):
-    return [
-        play(replay, batch=batch, measurements=max(AT), seed=s, trouble=trouble, policy=policy) for s in range(seeds)
-    ]
+def games(
+    name: str,
+    replay: Replay,
+    batch: int,
+    seeds: int,
+    *,
+    kept: Kept,
+    trouble: Trouble | None = None,
+    policy: Policy | None = None,
+) -> list[Played]:
+    """One campaign a seed, from 0 on. `name` is who plays."""
+
+    measurements = max(AT) + (trouble.late * batch if trouble else 0)
+
+    def one(seed: int) -> Played:
+        return play(replay, batch=batch, measurements=measurements, seed=seed, trouble=trouble, policy=policy)
+
+    key = f"{player(name)} | {replay.name} | {trouble or ''} | {measurements}"
+    return [kept.game(f"{key} | {seed}", lambda seed=seed: one(seed)) for seed in range(seeds)]
 
 
-def run_sets(found: Sequence[tuple[Replay, int]], seeds: int) -> None:
+def run_sets(found: Sequence[tuple[Replay, int]], seeds: int, baybe: int, kept: Kept) -> None:
+    """Chance, tamis, tamis without repeating, and BayBE's default where it is installed."""
     print("\nregret / share of the best 1 % found, after 50 · 100 measurements (± one standard error)")
+    if baybe and importlib.util.find_spec("baybe") is None:
+        print("skipped: BayBE is not installed here (pip install 'tamis[baybe]'), so it is not run beside")
+        baybe = 0
     for replay, batch in found:
-        line("random", replay, games(replay, batch, seeds, policy=random_policy), intervals=False)
-        line("tamis", replay, games(replay, batch, seeds))
+        line("random", replay, games("random", replay, batch, seeds, kept=kept, policy=random_policy), intervals=False)
+        line("tamis", replay, games("tamis", replay, batch, seeds, kept=kept))
         bare = replace(replay, lab=structs.replace(replay.lab, repeat_every=0))
-        line("tamis, nothing repeated", replay, games(bare, batch, seeds))
+        line("tamis, nothing repeated", replay, games("tamis bare", bare, batch, seeds, kept=kept))
+        if baybe:
+            theirs = games("BayBE", replay, batch, baybe, kept=kept, policy=baybe_policy)
+            line(f"BayBE, {baybe} seeds", replay, theirs, intervals=False)
 
 
-def run_trouble(found: Sequence[tuple[Replay, int]], seeds: int) -> None:
+def run_trouble(found: Sequence[tuple[Replay, int]], seeds: int, kept: Kept) -> None:
+    """Late campaigns are shown at the same numbers of results, and once more when as many results are known to the
+    choice of their last batch as without lateness: by then three batches more have come back."""
     print("\nthe same in trouble; a failed run is not a measurement, one that is late counts when it comes")
     for replay, batch in found:
+        line("no trouble", replay, games("tamis", replay, batch, seeds, kept=kept))
         for name, trouble in TROUBLES.items():
-            line(name, replay, games(replay, batch, seeds, trouble=trouble))
+            at = (*AT, max(AT) + trouble.late * batch) if trouble.late else AT
+            line(name, replay, games("tamis", replay, batch, seeds, kept=kept, trouble=trouble), at=at)
 
 
 def baybe_policy(replay: Replay, campaign: Campaign, want: int, seed: int) -> Sequence[int]:
@@ -109,33 +137,29 @@ def baybe_policy(replay: Replay, campaign: Campaign, want: int, seed: int) -> Se
     return baybe_batch(replay.cells, replay.lab, goal, campaign, want, seed=1_000 * seed + len(campaign.batches))
 
 
-def run_baybe(found: Sequence[tuple[Replay, int]], seeds: int) -> None:
-    if importlib.util.find_spec("baybe") is None:
-        print("\nskipped: BayBE is not installed here (pip install 'tamis[baybe]'), so it is not run beside")
-        return
-    print(f"\nBayBE's default beside it ({seeds} seeds: it takes seconds a batch)")
-    for replay, batch in found:
-        line("BayBE", replay, games(replay, batch, seeds, policy=baybe_policy), intervals=False)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--small", action="store_true", help="one seed of each, and the smaller speeds")
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--baybe", type=int, default=2, help="seeds for BayBE")
-    parser.add_argument("--only", choices=("sets", "trouble", "landscapes", "speed", "baybe"))
+    parser.add_argument(
+        "--baybe", type=int, default=5, help="seeds for BayBE, which takes minutes for each; 0 for none"
+    )
+    parser.add_argument("--only", choices=("sets", "trouble", "landscapes", "speed"))
+    parser.add_argument(
+        "--keep", type=Path, metavar="FILE", help="keep games there, and don't play again what is there"
+    )
     parser.add_argument("--data", type=Path, default=DATA)
     said = parser.parse_args()
-    seeds = 1 if said.small else said.seeds
+    seeds, baybe = (1, 0) if said.small else (said.seeds, said.baybe)
+    kept = Kept(said.keep)
     found = sets(said.data)
     if said.only in {None, "sets"}:
-        run_sets(found, seeds)
+        run_sets(found, seeds, baybe, kept)
     if said.only in {None, "landscapes"}:
-        run_sets([(landscape(name), 8) for name in LANDSCAPES[: 1 if said.small else None]], max(1, seeds // 2))
+        names = LANDSCAPES[: 1 if said.small else None]
+        run_sets([(landscape(name), 8) for name in names], max(1, seeds // 2), 0, kept)
     if said.only in {None, "trouble"}:
-        run_trouble(found, max(1, seeds // 2))
-    if said.only == "baybe" or (said.only is None and not said.small):
-        run_baybe(found, said.baybe)
+        run_trouble(found, seeds, kept)
     if said.only in {None, "speed"}:
         speed(small=said.small)
 

@@ -1,11 +1,14 @@
 """How well taste finds a reader's ten best of a thousand texts, and whether what it claims is true.
 
-python benchmarks/taste.py --small            one seed, 100 comparisons, a minute python benchmarks/taste.py --seeds
-10         everything; hours on a small machine python benchmarks/taste.py --only found,speed --seeds 3
+    python benchmarks/taste.py --small                            one seed, 100 comparisons, a minute
+    python benchmarks/taste.py --seeds 10                         everything; hours on a small machine
+    python benchmarks/taste.py --only found,claims --seeds 3 --runs "tamis;machine"
+    python benchmarks/taste.py --only speed,pace                  some minutes
 
 "found": recall of the true top ten (a tie for the tenth place counts as in) and regret (the mean of the true top ten
 less the mean of the ten shown) after 100, 300 and 1,000 comparisons. "claims": what was claimed against what was
-true, over all runs. "speed": the time to the next question. Runs are kept in --keep as they end, and not run twice.
+true, over all runs. "speed": the time to the next question. "pace": folding and features of a thousand texts of a
+thousand tokens. Runs are kept in --keep as they end, and not run twice.
 """
 
 import argparse
@@ -21,7 +24,8 @@ from _taste_worlds import DATA, Says, World, hanna_world, made_world, reader
 
 from tamis.taste.answers import Heard
 from tamis.taste.bank import Bank
-from tamis.taste.features import Features
+from tamis.taste.features import Features, read_texts
+from tamis.taste.folding import fold_many, fold_shingles
 from tamis.taste.next_pair import next_ask
 from tamis.taste.stopping import shortlist
 
@@ -273,6 +277,41 @@ def speed(sizes: Sequence[int], asked: Sequence[int]) -> None:
                 )
 
 
+def pace(n_texts: int, tokens_each: int, *, times: int = 5) -> None:
+    """Seconds from texts in memory to folds and features, the word table loaded before; the best and the median."""
+    texts = made_texts(n_texts, tokens_each)
+    read_texts(texts[:2]).features()
+    wall, cpu = [], []
+    for _ in range(times):
+        t0, c0 = time.perf_counter(), time.process_time()
+        found = read_texts(texts)
+        keepers = fold_shingles(found.shingles).keepers() if found.shingles else fold_many(texts).keepers()
+        found.features(keepers)
+        wall.append(time.perf_counter() - t0)
+        cpu.append(time.process_time() - c0)
+    print(
+        f"  {n_texts:,} texts of about {tokens_each:,} tokens: folding and features in {min(wall):.2f} s wall at best, "
+        f"{statistics.median(wall):.2f} s in the median; {min(cpu):.2f} and {statistics.median(cpu):.2f} s CPU",
+        flush=True,
+    )
+
+
+def made_texts(n: int, tokens_each: int) -> list[str]:
+    """Texts of words that are as common as words are (Zipf), every eighth nearly the same as an earlier one."""
+    rng = np.random.default_rng(0)
+    vocabulary = ["".join(rng.choice(list("etaoinshrdlu"), size)) for size in rng.integers(2, 9, 20_000)]
+    chance = 1 / (10 + np.arange(len(vocabulary)))
+    n_words = max(1, int(tokens_each * 0.42))  # such words are about two tokens each, and some are followed by a mark
+    texts: list[str] = []
+    for place in range(n):
+        if place % 8 == 7:
+            texts.append(texts[int(rng.integers(len(texts)))].replace(" et", " ot", 1))
+            continue
+        words = [vocabulary[k] for k in rng.choice(len(vocabulary), n_words, p=chance / chance.sum())]
+        texts.append(" ".join(word + "." * (k % 14 == 13) for k, word in enumerate(words)))
+    return texts
+
+
 def _mean(values: Sequence[float]) -> str:
     error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
     return f"{statistics.mean(values):.2f}±{error:.2f}"
@@ -303,7 +342,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="one seed, 100 comparisons, few runs")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--marks", default=",".join(map(str, MARKS)))
-    parser.add_argument("--only", default="found,claims,speed")
+    parser.add_argument("--only", default="found,claims,speed,pace")
     parser.add_argument("--runs", default=None, help="some of: " + "; ".join(FOUND))
     parser.add_argument("--keep", type=Path, default=None, help="a file (JSON lines) to keep runs in")
     args = parser.parse_args()
@@ -321,6 +360,8 @@ def main() -> None:
             claims(kept)
     if "speed" in only:
         speed((1_000,) if args.small else (1_000, 100_000), (1, 50) if args.small else (1, 50, 100, 300, 1000))
+    if "pace" in only:
+        pace(100 if args.small else 1_000, 1_000)
 
 
 if __name__ == "__main__":
