@@ -11,7 +11,6 @@ import importlib
 import io
 import json
 import mmap
-import socket
 import sys
 import types
 from collections.abc import Callable
@@ -43,6 +42,8 @@ LONGEST_LINE = 1 << 20
 
 Json: TypeAlias = "Any"
 """What `json` reads: a call or a value."""
+Channel: TypeAlias = "Any"
+"""A socket to the supervisor; not Python's own class around it, whose making each child would pay for."""
 
 
 class Died(BaseException):
@@ -52,7 +53,7 @@ class Died(BaseException):
 class Lines:
     """The outcomes, one JSON line each, in memory that outlives this process."""
 
-    def __init__(self, shared: mmap.mmap, channel: socket.socket) -> None:
+    def __init__(self, shared: mmap.mmap, channel: Channel) -> None:
         self._shared = shared
         self._channel = channel
         self._room = len(shared) - OUTPUT_BYTES - 1
@@ -153,10 +154,10 @@ class Draft:
         return obj
 
 
-def serve(draft: Draft, lines: Lines, channel: socket.socket) -> None:
+def serve(draft: Draft, lines: Lines, channel: Channel) -> None:
     """Answers one call at a time until the other side has no more. A message is one JSON line: the call's number and
     the call."""
-    reader = channel.makefile("rb")
+    reader = io.BufferedReader(io.FileIO(channel.fileno(), closefd=False))
     while request := reader.readline():
         index, call = json.loads(request)
         line = do(draft, index, call)

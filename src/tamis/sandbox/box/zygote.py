@@ -7,6 +7,7 @@ and end that child with everything it started. It runs no line of a draft itself
 
 from __future__ import annotations
 
+import _socket
 import contextlib
 import gc
 import importlib
@@ -53,6 +54,10 @@ REAPED = struct.Struct("=idq")
 """How a child ended: exit code or minus its signal, whether by itself, CPU seconds, peak KB."""
 
 
+_ONE = struct.Struct("i")
+"""One descriptor, as it comes along with a message."""
+_ROOM_FOR_ONE = socket.CMSG_SPACE(_ONE.size)
+
 PYTEST_PLUGINS = "the plugins of pytest"
 """Among what is imported ahead: all of pytest's plugins that are installed."""
 
@@ -83,7 +88,7 @@ def _receive(control: socket.socket) -> tuple[Json, list[int]]:
     return json.loads(parts), fds
 
 
-def _job(channel: socket.socket) -> tuple[Json, bytes]:
+def _job(channel: _socket.socket) -> tuple[Json, bytes]:
     """What the supervisor wants of this child: how large each part is, some settings, the draft's source."""
     head = channel.recv(JOB.size, socket.MSG_WAITALL)
     if len(head) < JOB.size:
@@ -100,6 +105,7 @@ class Zygote:
 
     def __init__(self, control: socket.socket, entry: Any, shared: mmap.mmap) -> None:
         self.control = control
+        self.control_fd = control.fileno()
         self.entry = entry
         self.config = entry.config
         self.shared = shared
@@ -125,10 +131,10 @@ class Zygote:
     def _serve_one(self) -> None:
         """One word from the supervisor. This process touches as little as it can: after a fork each page that it
         writes is copied."""
-        word, fds, _, _ = socket.recv_fds(self.control, 1, 1)
+        word, more, _, _ = self.control.recvmsg(1, _ROOM_FOR_ONE)
         match word:
             case b"f":
-                self._fork(fds[0])
+                self._fork(_ONE.unpack(more[0][2])[0])
             case b"p":
                 self.programs = _receive(self.control)[0]
                 self.limit()
@@ -142,8 +148,9 @@ class Zygote:
         if self.child == 0:
             status = runner.BROKEN
             try:
-                self.control.close()
-                self._child(socket.socket(fileno=fd))
+                os.close(self.control_fd)
+                # not Python's own class around it, whose making is a good part of a small draft's time
+                self._child(_socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fd))
                 status = 0
             finally:
                 os._exit(status)
@@ -206,7 +213,7 @@ class Zygote:
 
     # the child
 
-    def _child(self, channel: socket.socket) -> None:
+    def _child(self, channel: _socket.socket) -> None:
         message, source = _job(channel)
         try:
             listener = self._put_on()
@@ -248,7 +255,7 @@ class Zygote:
             return None
         return self.entry.filter.put_on(listen=self.config["listen"])  # type: ignore[no-any-return]
 
-    def _work(self, draft: Any, lines: Any, channel: socket.socket, message: Json) -> None:
+    def _work(self, draft: Any, lines: Any, channel: _socket.socket, message: Json) -> None:
         if message.get("command"):
             command.run(draft.source, lines, message)
             return
@@ -279,12 +286,12 @@ class Zygote:
                 with contextlib.suppress(ValueError, OSError):
                     resource.setrlimit(kind, (value, value))
 
-    def _hello(self, channel: socket.socket, listener: int | None) -> None:
+    def _hello(self, channel: _socket.socket, listener: int | None) -> None:
         """The first word on the channel carries this process's credentials, from which the supervisor has the pid."""
         if listener is None:
             channel.sendall(b"+")
             return
-        socket.send_fds(channel, [b"+"], [listener])
+        channel.sendmsg([b"+"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, _ONE.pack(listener))])
         os.close(listener)
 
 
