@@ -171,4 +171,6 @@ def test_nothing_is_left_running(ran: dict[str, Ran], judged: dict[str, Any]) ->
 
 
 def test_one_draft_finds_nothing_of_another(ran: dict[str, Ran]) -> None:
-    assert calls(ran["a_note_for_the_next"])[0] == calls(ran["a_note_for_the_next_2"])[0] == ["=", -1]
+    refused = ["!", "PermissionError", []]  # where the interpreter lies below /tmp, that folder is not the draft's
+    for which in ("a_note_for_the_next", "a_note_for_the_next_2"):
+        assert calls(ran[which])[0] in (["=", -1], refused)

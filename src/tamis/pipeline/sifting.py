@@ -81,6 +81,7 @@ class Sifting:
             await flow.run(feed, progress=run.progress, context=outside.copy())
             if self._out_of_order:
                 self._fold_again()
+            self._stand_for_themselves()
         return self._pool, [draft for draft in self._pool.usable if draft.id in self._whole]
 
     def _enough(self) -> bool:
@@ -144,6 +145,18 @@ class Sifting:
             again = self._fresh_duplicates()
             for place in again.look((draft, self._pool.contents[draft.id]) for draft in usable):
                 self._record_place(place, span.id)
+
+    def _stand_for_themselves(self) -> None:
+        """A whole draft does not fall with a broken one that has the same text, cut off by its writer: the first of
+        those behind it stands for the others instead."""
+        folded, instead = self._pool.folded, dict[str, str]()
+        for draft in self._pool.usable:
+            keeper = folded.get(draft.id)
+            if keeper is None or keeper in self._whole or draft.id not in self._whole:
+                continue
+            folded[draft.id] = instead.setdefault(keeper, draft.id)
+            if folded[draft.id] == draft.id:
+                del folded[draft.id]
 
     def _record_place(self, place: Found, span: str) -> None:
         """Records the fold where it is news: who is whose duplicate depends on all that came before."""

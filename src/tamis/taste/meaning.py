@@ -67,7 +67,8 @@ class Vocabulary:
         counts, examples = word_counts(words)
         rows = self._met(words, examples)
         if self._table is None:
-            return AboutRows(counts=sp.csr_array((counts.data, rows[counts.indices], counts.indptr)))
+            shape = counts.shape[0], int(rows.max(initial=-1)) + 1  # without a word, none
+            return AboutRows(counts=sp.csr_array((counts.data, rows[counts.indices], counts.indptr), shape=shape))
         with self._lock:
             vectors, n_tokens = self._vectors, self._n_tokens
         total = counts @ n_tokens[rows]

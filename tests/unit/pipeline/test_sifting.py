@@ -159,6 +159,18 @@ def test_drafts_of_one_syntax_tree_share_a_verdict_whichever_came_first(tmp_path
     assert straight[1] == {"a.py": "Held", "b.py": "Held", "c.py": "Broke", "e.py": "Held"}
 
 
+def test_a_whole_draft_does_not_fall_with_one_of_the_same_text_that_was_cut_off(prose: Path) -> None:
+    drafts = [
+        Written(name="a.txt", content=TEXT.encode(), finish="length"),
+        Written(name="b.txt", content=TEXT.encode()),
+        Written(name="c.txt", content=TEXT.encode()),
+    ]
+    pool, whole = sift(prose, Handing(drafts), Desk())
+    names = {draft.id: draft.name for draft in pool.drafts}
+    assert whole == ["b.txt", "c.txt"]
+    assert {names[draft]: names[keeper] for draft, keeper in pool.folded.items()} == {"c.txt": "b.txt"}
+
+
 def test_each_tested_draft_has_a_span_of_its_own(software: Path) -> None:
     loaded = load_brief(software)
     with Ledger(software) as ledger, Sieve(loaded, ledger, Handing(MODULES), SoftwareDesk) as sieve:
