@@ -314,7 +314,23 @@ def load_settings(text: str, *, where: str = "tamis.toml") -> Settings:
     settings = msgspec.convert(read_sections(text, sections(), where=where), Settings, from_attributes=True)
     _refuse_keys(settings.writer, f"{where}: [writer]")
     _refuse_keys(settings.judge, f"{where}: [judge]")
+    _refuse_half_commands(settings, where)
     return settings
+
+
+def _refuse_half_commands(settings: Settings, where: str) -> None:
+    """What would be passed over in silence: how to compile what nothing runs, and a box that can't run it."""
+    draft = settings.draft
+    if not draft.command and (draft.compile or draft.file):
+        raise BriefError(
+            f"{where}: [draft] says how to compile a draft and not what runs it",
+            hint='add the command, such as command = ["./main"]; without one, drafts are Python modules',
+        )
+    if draft.command and settings.sandbox.command:
+        raise BriefError(
+            f"{where}: [draft] command can't be run in the box that [sandbox] command starts",
+            hint="leave out [sandbox] command: programs run in the box of this machine only",
+        )
 
 
 def _refuse_keys(writer: WriterSection | JudgeSection, where: str) -> None:

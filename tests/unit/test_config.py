@@ -109,3 +109,16 @@ def test_what_can_be_allowed_is_what_the_sandbox_can_allow() -> None:
     assert mistakes('[sandbox]\nallow = ["everything"]') == [
         f'tamis.toml line 2: [sandbox] allow = ["everything"]: expected {", ".join(ALLOWABLE[:-1])} or {ALLOWABLE[-1]}'
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[draft]\ncompile = ["cc", "main.c"]\n', "not what runs it"),
+        ('[draft]\nfile = "main.c"\n', "not what runs it"),
+        ('[draft]\ncommand = ["./main"]\n[sandbox]\ncommand = ["docker", "run"]\n', "can't be run in the box"),
+    ],
+)
+def test_what_of_a_draft_s_command_would_be_passed_over_is_refused(text: str, told: str) -> None:
+    with pytest.raises(BriefError, match=told):
+        load_settings(text)

@@ -22,4 +22,5 @@ def test_every_key_is_explained() -> None:
 
 
 def test_the_page_s_example_is_valid() -> None:
-    load_settings(tamis_toml_page().split("```toml\n")[1].split("```")[0])
+    example = tamis_toml_page().split("```toml\n")[1].split("```")[0]
+    assert load_settings(example) != load_settings("")

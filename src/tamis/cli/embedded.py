@@ -16,7 +16,7 @@ SMALL = "It writes short prose, and that oddly: 135 million parameters are few. 
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What `--json` writes. `path` and `library` are None where it isn't there."""
+    """What `--json` writes. `path` and `runs_on` are None where it isn't there."""
 
     model: str
     path: str | None
@@ -24,7 +24,7 @@ class Told(msgspec.Struct, frozen=True):
     sha256: str
     licence: str
     source: str
-    library: str | None
+    runs_on: str | None
     threads: int
 
 
@@ -69,7 +69,7 @@ def _told() -> Told:
         sha256=ALONG.sha256,
         licence=ALONG.licence,
         source=ALONG.source,
-        library=_library(),
+        runs_on=_library(),
         threads=most_threads(),
     )
 
@@ -95,7 +95,7 @@ def _show(told: Told) -> None:
         ("licence", told.licence),
         ("source", told.source),
         ("sha256", told.sha256),
-        ("runs on", told.library or "nothing yet: pip install 'tamis[embedded]'"),
+        ("runs on", told.runs_on or "nothing yet: pip install 'tamis[embedded]'"),
         ("threads", str(told.threads)),
     )
     for name, value in rows:

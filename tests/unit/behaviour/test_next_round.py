@@ -1,3 +1,5 @@
+import ast
+
 from tamis.behaviour.next_round import next_brief
 from tamis.behaviour.owner import Told
 from tamis.sandbox import Call
@@ -21,7 +23,8 @@ def test_the_next_brief_holds_the_old_one_what_is_settled_and_what_fails() -> No
 def test_its_cases_are_python() -> None:
     text = next_brief("# B", [BACK], [("draft_07.py", [BACK])])
     block = text.split("```python\n")[1].split("```")[0]
-    compile(block, "cases", "exec")
+    calls = [node.func for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Call)]
+    assert [called.attr for called in calls if isinstance(called, ast.Attribute)] == ["lend", "renew"]
 
 
 def test_lines_that_led_up_to_another_are_not_repeated() -> None:

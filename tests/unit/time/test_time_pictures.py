@@ -52,7 +52,9 @@ def test_names_from_outside_can_not_break_the_picture():
 
 
 def test_a_name_that_xml_has_no_characters_for_is_drawn_without_them():
-    drawn(waterfall_of([whole(0, 5), span("a\x00b\x1b", "tests", 0, 5)]))
+    text = waterfall_of([whole(0, 5), span("a\x00b\x1b", "tests", 0, 5)])
+    assert drawn(text).tag == f"{SVG}svg"
+    assert "\x00" not in text and "\x1b" not in text
 
 
 def test_the_waterfall_marks_the_critical_path():
@@ -67,9 +69,12 @@ def test_a_long_run_says_how_many_spans_the_picture_leaves_out():
 
 
 def test_an_empty_run_is_an_empty_picture():
-    drawn(waterfall_of([]))
-    drawn(speed_bars([]))
-    drawn(flat_curve({}))
+    for empty, full in (
+        (waterfall_of([]), waterfall_of([whole(0, 5), span("a", "tests", 0, 5)])),
+        (speed_bars([]), curve_chart(fan_out())),
+        (flat_curve({}), curve_chart(fan_out())),
+    ):
+        assert len(list(drawn(empty).iter())) < len(list(drawn(full).iter()))
 
 
 def test_the_curve_of_a_run_has_its_floor():

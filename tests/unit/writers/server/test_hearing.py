@@ -1,7 +1,5 @@
 """What comes over the wire, however it is cut, and whatever a server says."""
 
-import contextlib
-
 import msgspec
 import pytest
 from hypothesis import given
@@ -24,6 +22,12 @@ def heard(body: bytes, *, cuts: tuple[int, ...] = ()) -> Hearing:
     for start, end in zip((0, *cuts), (*cuts, len(body)), strict=True):
         hearing.stream(body[start:end])
     hearing.close()
+    return hearing
+
+
+def heard_whole(body: bytes) -> Hearing:
+    hearing = Hearing()
+    hearing.whole(body)
     return hearing
 
 
@@ -134,9 +138,13 @@ def test_an_error_in_the_stream_is_told_in_the_server_s_words() -> None:
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_heard_or_refused(body: bytes) -> None:
-    for hear in (heard, lambda data: Hearing().whole(data)):
-        with contextlib.suppress(Unheard):
-            hear(body)
+    for takes in (heard, heard_whole):
+        try:
+            said = texts(takes(body))
+        except Unheard as refused:
+            assert str(refused)  # in words
+        else:
+            assert said and all(type(text) is str for text in said)
 
 
 json = st.recursive(
