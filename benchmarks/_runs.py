@@ -33,6 +33,8 @@ class Final:
         exposed = np.zeros(n)
         for d, left in self.left.items():
             exposed[d] = fit.seen * (1 - sum(s * x for s, x in zip(fit.shares, left, strict=True)))
+        for camp in self.camps:
+            exposed[list(camp)] = exposed[list(camp)].max()
         return float(posterior(self.clues, weights / weights.sum(), exposed, fit).right[list(self.leader)].sum())
 
 

@@ -41,6 +41,10 @@ MEMORY_BYTES = 6 << 30
 resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, resource.getrlimit(resource.RLIMIT_AS)[1]))
 
 
+LOADED = 200
+"""Sources kept imported; mutants come by the hundred, one after the other."""
+
+
 class TooSlow(BaseException):
     """A mutant went on for too long; no `except Exception` of its own catches this."""
 
@@ -95,8 +99,9 @@ class Here:
         if draft is None:
             draft = Draft(self.module, source)
             draft.load()
-            if len(self._loaded) < 200:
-                self._loaded[source] = draft
+            if len(self._loaded) >= LOADED:
+                del self._loaded[next(iter(self._loaded))]
+            self._loaded[source] = draft
         sys.modules[self.module] = draft.module
         return draft
 

@@ -12,8 +12,10 @@ leaving one brief out at a time, and prints what would go into `tamis.behaviour.
 """
 
 import argparse
+import contextlib
 import random
 import statistics
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,6 +34,11 @@ CHOOSING = Choosing()
 
 def main() -> None:
     asked = _arguments()
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):  # a mutant may write files where it runs
+        _measure(asked)
+
+
+def _measure(asked: argparse.Namespace) -> None:
     names = asked.briefs.split(",") if asked.briefs else list(CALLS)[1 if asked.small else 0 :]
     every = asked.every or (3 if asked.small else 1)
     results: list[Result] = []
@@ -56,7 +63,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--briefs", default="")
     parser.add_argument("--every", type=int, default=0, help="take every so many drafts as an owner")
     parser.add_argument("--fit", action="store_true")
-    parser.add_argument("--svg", type=Path, default=None, help="draw the reliability picture there")
+    parser.add_argument("--svg", type=lambda path: Path(path).resolve(), default=None, help="draw the picture there")
     return parser.parse_args()
 
 

@@ -30,10 +30,6 @@ CONSIDERED = 8
 """Drafts for which what the answers went over is reckoned in full; the others are too unlikely to matter."""
 
 
-CONSIDERED = 8
-"""Drafts for which what the answers went over is reckoned in full; the others are too unlikely to matter."""
-
-
 class Choosing(Record, frozen=True, kw_only=True):
     """How far to go. `budget` is the number of questions, `lines` the number of storyboard lines, `page_lines` of them
     on a page; `mutants` and `programs` bound the work for one storyboard; `least_bits` is what a question must tell."""
@@ -81,10 +77,10 @@ class Beliefs:
         self._weights = prior_weights(self.camps, len(self.ground.drafts), fit.size_power)
         self.told: list[Told] = []
         self.clues: list[Clue] = []
-        self._gone_over: list[tuple[str, int, int]] = []
+        self._gone_over: list[tuple[int, int, tuple[int, ...], bool]] = []
         self._watched: dict[int, _Watch] = {}
         self._mutants: dict[int, tuple[tuple[Mutant, ...], dict[int, Ints]]] = {}
-        self._begun: dict[bytes, tuple[int, int]] = {}
+        self._located: dict[bytes, tuple[int, int]] = {}
         self._again: list[Ask] = []
         self._asked_again: set[str] = set()
         self._belief: Posterior | None = None
@@ -92,7 +88,7 @@ class Beliefs:
         self.lines_read = 0
         self.pages = 0
         self.odds_before: Odds | None = None
-        self._waiting: tuple[Ask | Page, list[tuple[int, int]]] | None = None
+        self._waiting: Ask | Page | None = None
         self.stopped: str | None = None
         for one in told:
             self._take(one)
@@ -113,8 +109,9 @@ class Beliefs:
         ran = self._run(self.ground.drafts, new) if new else {}
         nothing = self.ground.keys.of(b'["=",null]')
         for i, program in enumerate(new):
-            steps = numbered([ran[d][i] for d in self.ground.drafts], self.ground.keys, len(program))
-            self.ground.add(program, steps, preparing=preparing(program, steps, nothing), aside=aside)
+            rans = [ran[d][i] for d in self.ground.drafts]
+            steps = numbered(rans, self.ground.keys, len(program))
+            self.ground.add(program, steps, rans, preparing=preparing(program, steps, nothing), aside=aside)
             for draft in self.ground.drafts:
                 self._note(outcomes_of(ran[draft][i]))
         return [p for p in map(self.ground.place, programs) if p is not None]
@@ -157,12 +154,13 @@ class Beliefs:
             alive, first = self._mutants.get(base, ((), {}))
             watch = _Watch(cover_of(self.ground, base, first, len(alive), self.fit.shares), alive)
             self._watched[base] = watch
-        for kind, p, step in self._gone_over[watch.done :]:
-            if kind == "read":
-                watch.cover.read(p, step)
-            else:
+        for p, step, read, line in self._gone_over[watch.done :]:
+            for begun in read:
+                watch.cover.read(begun, step)
+            if not read:
+                parted, does, situations = self.ground.showing(p, base, step)
                 here = self.ground.steps[p][:, step]
-                watch.cover.asked(here != here[base], self.ground.programs[p][step].name)
+                watch.cover.asked(parted if line else here != here[base], does, situations)
                 if p in watch.cover.first:
                     watch.cover.mutants = np.where(watch.cover.first[p] <= step, 0.0, watch.cover.mutants)
         watch.done = len(self._gone_over)
@@ -240,18 +238,22 @@ class Beliefs:
         self.clues.append(Clue(one.decision, one.program[last].name, agrees, there))
 
     def _go_over(self, one: Told) -> int:
+        """Notes what the answer goes over. A line that was read goes over all that programs beginning so show."""
         place, step = self._locate(one.program)
-        whole = one.shown is not None and msgspec.json.encode(one.program) in self._begun
-        self._gone_over.append(("read" if whole else "asked", place, step))
+        read = () if one.shown is None else self.ground.beginning_with(one.program)
+        self._gone_over.append((place, step, read, one.shown is not None))
         return place
 
     def _locate(self, program: Program) -> tuple[int, int]:
         """A program of the ground that begins with this one, and the step at which this one ends."""
-        known = self._begun.get(msgspec.json.encode(program))
-        if known is not None:
-            return known
-        (place,) = self._join([program], aside=True)
-        return place, len(program) - 1
+        key = msgspec.json.encode(program)
+        if key not in self._located:
+            begun = self.ground.beginning_with(program)
+            place = self.ground.place(program)
+            if place is None:
+                place = begun[0] if begun else self._join([program], aside=True)[0]
+            self._located[key] = place, len(program) - 1
+        return self._located[key]
 
     def _against(self, draft: int) -> tuple[int, ...]:
         """The places in `told` of the answers that go against the draft."""

@@ -24,8 +24,9 @@ from tamis.behaviour.owner import (
     ShownLine,
     Told,
 )
+from tamis.behaviour.packing import further
 from tamis.behaviour.questions import most_telling
-from tamis.behaviour.storyboard import Cover, Scene, Shown, plan
+from tamis.behaviour.storyboard import Scene, Shown, plan
 from tamis.behaviour.telling import told_of, told_of_line
 from tamis.behaviour.words import heading, names_of, the_year
 from tamis.records import Odds, Record, digest
@@ -66,16 +67,16 @@ class Inquiry(Beliefs):
     def next_question(self) -> Ask | Page | None:
         """What to put to the owner now, None when it is over: `stopped` then says why."""
         if self._waiting is not None:
-            return self._waiting[0]
+            return self._waiting
         self._take_up_doubts()
         if self._again and self.questions < self.choosing.budget and self.belief.none < NONE_LEFT:
-            return self._wait(self._again[0], [])
+            return self._wait(self._again[0])
         self.stopped = self._over()
         if self.stopped is not None:
             return None
         ask = self._next_ask()
         if ask is not None:
-            return self._wait(ask, [])
+            return self._wait(ask)
         page = self._next_page()
         if page is not None:
             return page
@@ -97,8 +98,8 @@ class Inquiry(Beliefs):
             return f"the {self.choosing.lines} lines of storyboard are read"
         return "nothing that could be asked would help"
 
-    def _wait(self, what: Ask | Page, reads: list[tuple[int, int]]) -> Ask | Page:
-        self._waiting = (what, reads)
+    def _wait(self, what: Ask | Page) -> Ask | Page:
+        self._waiting = what
         return what
 
     def _next_ask(self) -> Ask | None:
@@ -115,7 +116,7 @@ class Inquiry(Beliefs):
         return self._ask(best[0].decision, best[0].place, best[0].options)
 
     def _was_seen(self, place: int) -> bool:
-        return any(p == place and step == len(self.ground.programs[p]) - 1 for _, p, step in self._gone_over)
+        return msgspec.json.encode(self.ground.programs[place]) in self._located
 
     def _ask(self, decision: str, place: int, options: Sequence[int], *, again: bool = False) -> Ask:
         program = self.ground.programs[place]
@@ -146,22 +147,28 @@ class Inquiry(Beliefs):
         self._run_mutants(leader)
         watch = self._watch(leader)
         shown = Shown(self.ground, self._raw, leader)
-        trial = _copy(watch.cover)
-        scenes = plan(trial, shown, lines=lines)
+        trial = watch.cover.copy()
+
+        def goes_on(p: int, stop: int, room: int, least: float) -> int:
+            return further(trial, shown, p, stop, self._aside, lines=room, least=least)
+
+        scenes = plan(trial, shown, lines=lines, goes_on=goes_on)
         if not scenes:
             return None
         if self.pages == 0:
             self.odds_before = self._stated(leader)
         page = self._page(leader, scenes)
-        return self._wait(page, [(line.place, line.last) for scene in scenes for line in scene.lines])  # type: ignore[return-value]
+        self._wait(page)
+        return page
+
+    def _aside(self, programs: Sequence[Program]) -> list[int]:
+        return self._join(programs, aside=True)
 
     def _page(self, leader: int, scenes: Sequence[Scene]) -> Page:
         shown_scenes, headings = [], []
         for scene in scenes:
             program = self.ground.programs[scene.place]
             numbers = self.ground.steps[scene.place][leader]
-            for step in range(len(program)):
-                self._begun[msgspec.json.encode(program[: step + 1])] = scene.place, step
             where = heading(program, self.ground.setup[scene.place], names_of(program))
             year = the_year([*self.ground.texts(scene.place)])
             headings.append(f"{where}, in {year}" if year else where)
@@ -188,8 +195,7 @@ class Inquiry(Beliefs):
 
     def learn(self, answer: Answer) -> Told:
         """Takes the answer to the question that was put, and gives what to keep of it."""
-        assert self._waiting is not None
-        ask = self._waiting[0]
+        ask = self._waiting
         assert isinstance(ask, Ask)
         self._waiting = None
         before = self.belief
@@ -205,8 +211,7 @@ class Inquiry(Beliefs):
 
     def learn_page(self, answers: Sequence[LineAnswer]) -> list[Told]:
         """Takes the answers to the lines of the page that was put, as far as they go."""
-        assert self._waiting is not None
-        page = self._waiting[0]
+        page = self._waiting
         assert isinstance(page, Page)
         self._waiting = None
         self.pages += 1
@@ -327,20 +332,6 @@ def _corrects(one: Told) -> bool:
 
 def _several(count: int, thing: str) -> str:
     return f"{count} {thing}{'' if count == 1 else 's'}"
-
-
-def _copy(cover: Cover) -> Cover:
-    return Cover(
-        cover.departures,
-        cover.ways,
-        cover.weights,
-        cover.alike,
-        cover.mutants,
-        cover.first,
-        cover.situations,
-        cover.new,
-        cover.shares,
-    )
 
 
 __all__ = ["Choosing", "Inquiry", "Runner", "Strength", "Verdict"]

@@ -1,38 +1,58 @@
-"""Situations. What a reader would call a new case, whether or not any draft parts there: another outcome of a method,
-another order of two calls, a day before the last one, a character not seen before, a tie, an empty list.
+"""Situations. What a reader would call a new case, whether or not any draft parts there: another outcome of a method
+or another reason for it, a day before the last one, a day that some months lack, a character not seen before, a tie, an
+empty list, as many as there are.
 
 All drafts may share a mistake, and mutants only stray from what a draft has. A storyboard that also goes through many
 different situations shows the owner more of what nobody thought of.
 """
 
+import datetime
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from tamis.sandbox import Call, Program, Value
+from tamis.behaviour.sights import masked
+from tamis.sandbox import Program, Value
 
 Situation = tuple[str, ...]
+NUMBERS = ("float", "Decimal", "Fraction")
+"""Tags of numbers that are written as texts."""
 
 
-def situations_of(program: Program, outcomes: Sequence[bytes]) -> list[frozenset[Situation]]:
-    """For each call of the program, the situations that it shows, given what the calls did (JSON)."""
+def situations_of(program: Program, endings: Sequence[str]) -> list[frozenset[Situation]]:
+    """For each call of the program, the situations that it shows: how it ended (`endings` has that, call by call), what
+    it was given, and both together."""
     found: list[frozenset[Situation]] = []
-    kinds = [kind_of(o) for o in outcomes]
     days: list[str] = []
-    for i, call in enumerate(program):
-        here: set[Situation] = {(call.name, kinds[i])}
-        earlier = [j for j in range(i) if program[j].on == call.on and program[j].on is not None]
-        for j in earlier[-2:]:
-            here.add((program[j].name, kinds[j], call.name, kinds[i], _shared(program[j], call)))
+    for call, end in zip(program, endings, strict=True):
+        here: set[Situation] = {(call.name, end)}
         values = [*call.args, *call.kwargs.values()]
         for place, value in enumerate(values):
-            here |= {(call.name, str(place), trait, kinds[i]) for trait in _traits(value)}
+            given = {*_traits(value), *_against_sizes(value, values)}
             if isinstance(value, list) and len(value) == 2 and value[0] == "date":
                 day = str(value[1])
-                here |= {(call.name, str(place), _when(day, days), kinds[i])}
+                given |= {_when(day, days), *_of_day(datetime.date.fromisoformat(day))}
                 days.append(day)
+            for trait in given:
+                here |= {(call.name, str(place), trait), (call.name, str(place), trait, end)}
         found.append(frozenset(here))
     return found
+
+
+def weights_of(situations: Sequence[Situation]) -> list[float]:
+    """How much each counts, 1 in all: what calls are given, how they end, and both together count alike, since a
+    hundred ways to combine them are not a hundred new cases to a reader."""
+    many = Counter(map(len, situations))
+    return [1 / len(many) / many[len(one)] for one in situations]
+
+
+def ending(outcome: bytes, program: Program) -> str:
+    """How a call of the program ends: the sort of its value, or its exception and the reason that it gives, without
+    the program's own names and numbers."""
+    mark, *rest = msgspec.json.decode(outcome)
+    return f"! {rest[0]} {masked(str(rest[2]), program)}" if mark == "!" else kind_of(outcome)
 
 
 def kind_of(outcome: bytes) -> str:
@@ -46,20 +66,15 @@ def _sort_of(value: Value) -> str:
         case bool() | None:
             return str(value)
         case int():
-            return "0" if value == 0 else "below 0" if value < 0 else "above 0"
+            return _sign(str(value))
         case str():
             return "text" if value else "no text"
         case [str(tag), [*items], *_]:
             return f"{tag} of {min(len(items), 3)}"
+        case [str(tag), str(number)] if tag in NUMBERS:
+            return f"{tag} {_sign(number)}"
         case _:
             return str(value[0]) if value else "?"
-
-
-def _shared(before: Call, call: Call) -> str:
-    """Whether two calls are about the same: how many of their values they share, dates left out."""
-    first = {repr(v) for v in before.args if isinstance(v, str)}
-    second = {repr(v) for v in call.args if isinstance(v, str)}
-    return f"{len(first & second)} shared"
 
 
 def _when(day: str, before: Sequence[str]) -> str:
@@ -67,6 +82,11 @@ def _when(day: str, before: Sequence[str]) -> str:
         return "first day"
     latest = max(before)
     return "a day before" if day < latest else "the same day" if day == latest else "a later day"
+
+
+def _of_day(day: datetime.date) -> Iterator[str]:
+    if day.day >= 29:
+        yield "29 February" if day.month == 2 else "a day that some months lack"
 
 
 def _traits(value: Value) -> Iterator[str]:
@@ -81,11 +101,49 @@ def _traits(value: Value) -> Iterator[str]:
             yield f"{min(len(items), 4)} items"
             if len({repr(item) for item in items}) < len(items):
                 yield "the same twice"
-            parts = [repr(part) for item in items if isinstance(item, list) for part in _inner(item)]
-            if len(set(parts)) < len(parts):
+            parts = [part for item in items if isinstance(item, list) for part in _inner(item)]
+            if len(set(map(repr, parts))) < len(parts):
                 yield "a part twice"
+            signs = {_sign(str(n)) for n in map(_number, [*items, *parts]) if n is not None}
+            yield from (f"{sign} among them" for sign in signs - {"above 0"})
+        case [str(tag), str(number)] if tag in NUMBERS:
+            yield _sign(number)
         case _:
             pass
+
+
+def _against_sizes(value: Value, others: Sequence[Value]) -> Iterator[str]:
+    """A whole number beside the sizes of what else is given: as many as there are, fewer or more."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return
+    for other in others:
+        match other:
+            case str() if not other.isidentifier():  # a name's length says nothing
+                size = len(other)
+            case [str(tag), [*items], *_] if tag in ("list", "tuple", "set", "dict"):
+                size = len(items)
+            case _:
+                continue
+        yield "as many" if value == size else "fewer" if value < size else "more"
+
+
+def _number(value: Value) -> str | None:
+    match value:
+        case bool():
+            return None
+        case int():
+            return str(value)
+        case [str(tag), str(number)] if tag in NUMBERS:
+            return number
+    return None
+
+
+def _sign(number: str) -> str:
+    if not any(c.isdigit() for c in number):
+        return number  # no number, or an infinite one
+    if not re.match(r"-?[0._]*[1-9]", number):
+        return "0"
+    return "below 0" if number.startswith("-") else "above 0"
 
 
 def _inner(item: Sequence[Value]) -> Sequence[Value]:

@@ -7,19 +7,20 @@ those fit into one sequence of calls, so they are covered together.
 """
 
 import heapq
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tamis.behaviour.ground import NEVER, Departures, Flags, Floats, Ground, Ints
+from tamis.behaviour.ground import NEVER, Departures, Doing, Flags, Floats, Ground, Ints, Situations
+from tamis.behaviour.situations import Situation
 from tamis.behaviour.words import names_of, outcome_said, without_the_obvious
 from tamis.records import Record
 
 LINE_CHARACTERS = 100
 CALLS_A_LINE = 2
-OTHER_METHOD = 0.5
-"""How much of a way is thought covered by one that parts the same drafts, but in another method."""
+ELSEWHERE = 0.5
+"""How much of a way is thought covered by one that parts the same drafts where the base does something else."""
 
 
 class Line(Record, frozen=True, kw_only=True):
@@ -42,18 +43,18 @@ class Scene(Record, frozen=True, kw_only=True):
 
 @dataclass
 class Cover:
-    """What is still uncovered under one base. `ways` and `mutants` hold, for each, the share of it that is left, in
-    [0, 1]; `alike[i, j]` says how much of way i is gone over with way j. `first[p]` is where each mutant first differs
-    from the base in program p; `situations[p]` has, call by call, the situations that it shows, by number, and `new`
-    what is left of each. `shares` says how much of all places to depart ways, mutants and situations stand for."""
+    """What is still uncovered under one base. `ways` holds, for each draft in each way of parting, the share of it that
+    is left, in [0, 1]; `alike[i, j]` says how much of the i-th of them is gone over with way j. `mutants` has what is
+    left of each mutant, `first[p]` where each first differs from the base in program p; `new` has what is left of each
+    of the `situations`. `shares` says how much of all places
+    to depart ways, mutants and situations stand for."""
 
     departures: Departures
     ways: Floats
-    weights: Floats
     alike: Floats
     mutants: Floats
     first: Mapping[int, Ints]
-    situations: Mapping[int, tuple[tuple[int, ...], ...]]
+    situations: Situations
     new: Floats
     shares: tuple[float, float, float]
 
@@ -63,12 +64,11 @@ class Cover:
 
     def left(self) -> tuple[float, float, float]:
         """The shares of the ways, mutants and situations that nothing went over; 1 where no mutant was run."""
-        new = float(self.new.mean()) if len(self.new) else 0.0
+        new = float(self.new @ self.situations.weights)
         return self._left_of_ways(), self._left_of_mutants(), new
 
     def _left_of_ways(self) -> float:
-        whole = float(self.weights.sum())
-        return float((self.ways * self.weights).sum()) / whole if whole else 0.0
+        return float(self.ways.mean()) if len(self.ways) else 0.0
 
     def _left_of_mutants(self) -> float:
         return float(self.mutants.mean()) if len(self.mutants) else 1.0
@@ -77,16 +77,15 @@ class Cover:
         """How much more would be exposed by reading program p up to call `stop`."""
         value = 0.0
         ways = [w for step, w in self.departures.at.get(p, ()) if step <= stop]
-        whole = float(self.weights.sum())
-        if ways and whole:
+        if ways:
             less = np.maximum(0.0, self.ways - (1.0 - self.alike[:, ways].max(axis=1)))
-            value += self.shares[0] * float((less * self.weights).sum()) / whole
+            value += self.shares[0] * float(less.sum()) / len(self.ways)
         if p in self.first and len(self.mutants):
             killed = self.first[p] <= stop
             value += self.shares[1] * float(self.mutants[killed].sum()) / len(self.mutants)
         shown = self._shown(p, stop)
         if shown:
-            value += self.shares[2] * float(self.new[shown].sum()) / len(self.new)
+            value += self.shares[2] * float(self.new[shown] @ self.situations.weights[shown])
         return value
 
     def read(self, p: int, stop: int) -> None:
@@ -100,51 +99,58 @@ class Cover:
         self.new[self._shown(p, stop)] = 0.0
 
     def _shown(self, p: int, stop: int) -> list[int]:
-        return list({s for step in self.situations.get(p, ())[: stop + 1] for s in step})
+        return list({s for step in self.situations.at.get(p, ())[: stop + 1] for s in step})
 
-    def asked(self, against: Flags, method: str) -> None:
-        """Takes a way of parting that was asked about as covered: `against` (drafts,) went another way there."""
+    def copy(self) -> "Cover":
+        """One that can be read in without changing this."""
+        return replace(self)
+
+    def worth(self, against: Flags, does: Doing, situations: Sequence[Situation]) -> float:
+        """How much more `asked` would expose."""
+        trial = self.copy()
+        trial.asked(against, does, situations)
+        return trial.exposed() - self.exposed()
+
+    def asked(self, against: Flags, does: Doing, situations: Sequence[Situation] = ()) -> None:
+        """Takes one call as covered, in which `against` (drafts,) go another way where the base does what `does` says,
+        and which shows these situations."""
         if against.any() and self.departures.ways:
-            self.ways = np.minimum(self.ways, 1.0 - likeness(self.departures, against, method))
+            like = likeness(self.departures, against[None, :], (does,))
+            self.ways = np.minimum(self.ways, 1.0 - like[:, 0])
+        shown = [self.situations.numbers[s] for s in situations if s in self.situations.numbers]
+        if shown:
+            self.new = self.new.copy()
+            self.new[shown] = 0.0
 
 
 def cover_of(
     ground: Ground, base: int, first: Mapping[int, Ints], mutants: int, shares: tuple[float, float, float]
 ) -> Cover:
     """Nothing covered yet."""
-    situations, new = ground.situations(base)
+    situations = ground.situations(base)
     departures = ground.departures(base)
     return Cover(
         departures=departures,
-        ways=np.ones(departures.ways),
-        weights=departures.away.sum(axis=1).astype(np.float64),
-        alike=_alike(departures),
+        ways=np.ones(int(departures.away.sum())),
+        alike=likeness(departures, departures.away, departures.does),
         mutants=np.ones(mutants),
         first=first,
         situations=situations,
-        new=np.ones(new),
+        new=np.ones(len(situations.numbers)),
         shares=shares,
     )
 
 
-def likeness(departures: Departures, against: Flags, method: str) -> Floats:
-    """(ways,): how much of each way is gone over by asking where the drafts `against` part, in that method."""
+def likeness(departures: Departures, others: Flags, does: Sequence[Doing]) -> Floats:
+    """(drafts in ways, others): how much of a draft's parting in one way is gone over with another way, in which the
+    drafts `others` (others × drafts) part where the base does what `does` says. Who parts in both is likely to have
+    the same reason as far as most who part in the other part here too: so a way is gone over piece by piece, with
+    ways of fewer drafts."""
     table = departures.away.astype(np.float64)
-    inter = table @ against.astype(np.float64)
-    union = table.sum(axis=1) + against.sum() - inter
-    same = np.array([1.0 if m == method else OTHER_METHOD for m in departures.methods])
-    return np.asarray(inter / np.maximum(union, 1.0) * same, dtype=np.float64)
-
-
-def _alike(departures: Departures) -> Floats:
-    """(ways, ways): `likeness` for every pair."""
-    table = departures.away.astype(np.float64)
-    inter = table @ table.T
-    sizes = table.sum(axis=1)
-    union = sizes[:, None] + sizes[None, :] - inter
-    methods = np.array(departures.methods)
-    same = np.where(methods[:, None] == methods[None, :], 1.0, OTHER_METHOD) if len(methods) else np.ones((0, 0))
-    return np.asarray(inter / np.maximum(union, 1.0) * same, dtype=np.float64)
+    within = (table @ others.T) / np.maximum(others.sum(axis=1), 1)
+    same = np.array([[1.0 if a == b else ELSEWHERE for b in does] for a in departures.does]).reshape(within.shape)
+    ways, drafts = np.nonzero(departures.away)
+    return np.asarray((within * same)[ways] * others.T[drafts], dtype=np.float64)
 
 
 @dataclass
@@ -168,12 +174,12 @@ class Shown:
         return self._outcomes[number]
 
     def ends(self, p: int) -> list[int]:
-        """For each call of p, on which line it stands, from 1; 0 for those that only prepare. Two short calls share
-        a line."""
+        """For each call of p, on which line it ends, from 1; 0 for those that only prepare. Two short calls share a
+        line; one that is wider than a line takes as many as it fills."""
         found, line, on_line, width = [0] * self.ground.setup[p], 0, CALLS_A_LINE, 0
         for text in self.texts(p)[self.ground.setup[p] :]:
             if on_line == CALLS_A_LINE or width + 2 + len(text) > LINE_CHARACTERS:
-                line, on_line, width = line + 1, 0, -2
+                line, on_line, width = line + 1 + (len(text) - 1) // LINE_CHARACTERS, 0, -2
             on_line, width = on_line + 1, width + 2 + len(text)
             found.append(line)
         return found
@@ -190,30 +196,73 @@ class Shown:
         ]
 
 
-def plan(cover: Cover, shown: Shown, *, lines: int, least: float = 0.002) -> list[Scene]:
+GoesOn = Callable[[int, int, int, float], int]
+"""Where the scene of a program, up to a call, can go on: the place of a longer program, or of the same. Told how many
+lines there are for all of it, and what a line more must bring."""
+
+
+def plan(cover: Cover, shown: Shown, *, lines: int, least: float = 0.002, goes_on: GoesOn | None = None) -> list[Scene]:
     """At most `lines` lines: scene by scene the one that goes over most for each line that it takes, until nothing
     brings at least `least` a line. `cover` is what reading them all leaves. The likeliest to be wrong come first."""
-    queue = [(-1e9, p, stop, -1) for p, stop in _candidates(cover)]
-    heapq.heapify(queue)
-    ends = {p: shown.ends(p) for p in {p for _, p, _, _ in queue}}
+    queue = _Queue(cover, shown, least)
     scenes: list[Scene] = []
-    left, rounds = lines, 0
-    while queue:
-        _, p, stop, when = heapq.heappop(queue)
-        cost = max(1, ends[p][stop])
-        if cost > left:
-            continue
-        if when < rounds:  # its worth was reckoned before the last scene was taken, and can only have fallen
-            worth = cover.gain(p, stop)
-            if worth / cost >= least:
-                heapq.heappush(queue, (-worth / (cost + 0.5), p, stop, rounds))
-            continue
-        worth = cover.gain(p, stop)
+    left = lines
+    while (best := queue.best(left)) is not None:
+        _, p, stop = best
+        before = cover.exposed()
+        queue.take()
         cover.read(p, stop)
-        scenes.append(Scene(place=p, lines=tuple(shown.lines(p, stop)), worth=worth))
-        left -= cost
-        rounds += 1
+        if goes_on is not None:
+            following = queue.best(left - queue.cost(p, stop))
+            longer = goes_on(p, stop, left, following[0] if following is not None else least)
+            if longer != p:
+                for step in range(stop + 1, len(shown.ground.programs[longer])):
+                    cover.asked(*shown.ground.showing(longer, shown.base, step))
+                p, stop = longer, len(shown.ground.programs[longer]) - 1
+                queue.changed()
+        text = tuple(shown.lines(p, stop))
+        scenes.append(Scene(place=p, lines=text, worth=cover.exposed() - before))
+        left -= max(1, shown.ends(p)[stop])
     return scenes
+
+
+class _Queue:
+    """The scenes that could be shown, the one that brings most for its lines first. What a scene brings can only fall
+    while others are read, so it is reckoned anew only where it stands first."""
+
+    def __init__(self, cover: Cover, shown: Shown, least: float) -> None:
+        self._cover, self._least = cover, least
+        scenes = _candidates(cover)
+        self._ends = {p: shown.ends(p) for p in {p for p, _ in scenes}}
+        self._heap = [(-1e9, p, stop, -1) for p, stop in scenes]
+        self._round = 0
+        heapq.heapify(self._heap)
+
+    def cost(self, p: int, stop: int) -> int:
+        return max(1, self._ends[p][stop])
+
+    def best(self, lines: int) -> tuple[float, int, int] | None:
+        """What a line of it brings, its program, and the call up to which it is shown; it must fit into `lines`."""
+        while self._heap:
+            rate, p, stop, when = self._heap[0]
+            cost = self.cost(p, stop)
+            if cost <= lines and when == self._round:
+                return -rate, p, stop
+            heapq.heappop(self._heap)
+            if cost <= lines:
+                worth = self._cover.gain(p, stop)
+                if worth / cost >= self._least:
+                    heapq.heappush(self._heap, (-worth / (cost + 0.5), p, stop, self._round))
+        return None
+
+    def take(self) -> None:
+        """Takes the best one out, which is then read."""
+        heapq.heappop(self._heap)
+        self.changed()
+
+    def changed(self) -> None:
+        """More was read."""
+        self._round += 1
 
 
 def _candidates(cover: Cover) -> list[tuple[int, int]]:
@@ -223,7 +272,7 @@ def _candidates(cover: Cover) -> list[tuple[int, int]]:
         found |= {(p, step) for step, _ in ways}
     for p, first in cover.first.items():
         found |= {(p, step) for step in np.unique(first[first < NEVER]).tolist()}
-    found |= {(p, len(steps) - 1) for p, steps in cover.situations.items() if p not in cover.departures.at}
+    found |= {(p, len(steps) - 1) for p, steps in cover.situations.at.items() if p not in cover.departures.at}
     return sorted(found)
 
 
@@ -232,6 +281,8 @@ def candidates_for_mutants(ground: Ground, most: int) -> list[int]:
     first, short and long ones alike, the order fixed."""
     ranked: list[tuple[float, int]] = []
     for p, program in enumerate(ground.programs):
+        if ground.stands_aside(p):
+            continue
         shown = max(1, len(program) - ground.setup[p])
         ways = sum(len(np.unique(ground.steps[p][:, i])) - 1 for i in range(ground.setup[p], len(program)))
         ranked.append((ways / (shown + 2), p))

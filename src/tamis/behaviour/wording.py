@@ -9,7 +9,12 @@ from tamis.behaviour.surface import Surface
 from tamis.sandbox import Call, Program, Value, render
 
 FROM_DATETIME = re.compile(r"\b(date|datetime|time|timedelta)\(")
-FROM_ELSEWHERE = {"Decimal(": "from decimal import Decimal", "Fraction(": "from fractions import Fraction"}
+FROM_ELSEWHERE = {
+    "Decimal(": "from decimal import Decimal",
+    "Fraction(": "from fractions import Fraction",
+    "Path(": "from pathlib import Path",
+    "UUID(": "from uuid import UUID",
+}
 
 
 def names_of(program: Program, surface: Surface) -> list[str]:

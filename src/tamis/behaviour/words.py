@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tamis.behaviour.programs import refs_in, refs_of
 from tamis.sandbox import Call, Program, Value, decode, render
 
 MONTHS = (
@@ -20,7 +21,7 @@ MONTHS = (
 
 def names_of(program: Sequence[Call]) -> dict[int, str]:
     """A name for the result of each call that others are made on or use: what it is called, short, no two alike."""
-    used = {c.on for c in program if c.on is not None} | {r for c in program for r in _refs(c)}
+    used = {r for c in program for r in refs_of(c)}
     names: dict[int, str] = {}
     for i in sorted(used):
         word = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", program[i].name) or ["it"]
@@ -28,11 +29,6 @@ def names_of(program: Sequence[Call]) -> dict[int, str]:
         same = sum(n.rstrip("0123456789") == name for n in names.values())
         names[i] = name if not same else f"{name}{same + 1}"
     return names
-
-
-def _refs(call: Call) -> list[int]:
-    values = [*call.args, *call.kwargs.values()]
-    return [int(str(v[1])) for v in values if isinstance(v, list) and len(v) == 2 and v[0] == "ref"]
 
 
 def said(program: Sequence[Call], at: int, names: dict[int, str], *, dates: bool = True) -> str:
@@ -47,9 +43,14 @@ def said(program: Sequence[Call], at: int, names: dict[int, str], *, dates: bool
 
 
 def _argument(value: Value, names: dict[int, str], dates: bool) -> str:
-    if isinstance(value, list) and len(value) == 2 and value[0] == "ref":
-        return names.get(int(str(value[1])), "it")
-    return plain(value) if dates else render(value)
+    match value:
+        case ["ref", int(place)]:
+            return names.get(place, "it")
+        case [("list" | "tuple") as tag, [*items]] if refs_in(value):
+            inner = ", ".join(_argument(item, names, dates) for item in items)
+            return f"[{inner}]" if tag == "list" else f"({inner}{',' if len(items) == 1 else ''})"
+        case _:
+            return plain(value) if dates else render(value)
 
 
 def plain(value: Value) -> str:

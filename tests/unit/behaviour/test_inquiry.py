@@ -69,6 +69,16 @@ def test_a_correction_makes_another_draft_lead() -> None:
     assert inquiry.leading() == "eight"
 
 
+@pytest.mark.parametrize("name", ["right", "low_cap"])
+def test_what_was_read_counts_as_much_when_it_is_taken_up_again(name: str) -> None:
+    first = Toy().inquiry()
+    told = converse(first, owner_like(name))
+    second = Toy().inquiry(told=told)
+    second.next_question()  # what it would show next needs the mutants
+    for draft in first.ground.drafts:
+        assert second.chance(draft) == pytest.approx(first.chance(draft), abs=0.02)
+
+
 def test_answers_learned_again_are_not_asked_again() -> None:
     first = Toy().inquiry()
     told = converse(first, owner_like("low_cap"))

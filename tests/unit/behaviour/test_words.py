@@ -53,3 +53,8 @@ def test_outcomes_read_plainly(outcome: bytes, text: str) -> None:
 @pytest.mark.parametrize("text", ["15 March 2026", "15 Mar 2026", "2026-03-15"])
 def test_a_date_is_read_as_people_write_it(text: str) -> None:
     assert date_typed(text) == date(2026, 3, 15)
+
+
+def test_an_object_in_a_list_is_called_by_its_name() -> None:
+    program = (Call(name="Tool"), Call(name="lend_all", args=(["list", [["ref", 0], "saw"]],)))
+    assert said(program, 1, names_of(program)) == 'lend_all([tool, "saw"])'
