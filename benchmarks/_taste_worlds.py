@@ -35,9 +35,15 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     unit: str
 
 
+CRITERIA = ("relevance", "coherence", "empathy", "surprise", "engagement", "complexity")
+
+
 class Hanna(msgspec.Struct, frozen=True, kw_only=True):
+    """`rating` is the mean over the criteria in `by_criterion`."""
+
     stories: list[str]
     rating: Vector
+    by_criterion: dict[str, Vector]
     by_machine: NDArray[np.bool_]
     judges: dict[str, Vector]
 
@@ -52,35 +58,47 @@ def hanna() -> Hanna:
     return Hanna(
         stories=[row["story"] for row in rows],
         rating=np.array([float(row["mean_rating"]) for row in rows]),
+        by_criterion={name: np.array([float(row[name]) for row in rows]) for name in CRITERIA},
         by_machine=np.array([row["model"] != "Human" for row in rows]),
         judges={name: np.array([float(row[name]) for row in scores]) for name in scores[0] if name != "story_id"},
     )
 
 
 @functools.cache
-def hanna_world(which: str, *, judge: str | None = None, consistency: float = 1.0) -> World:
-    """HANNA's ratings as the truth, of "all" stories or of the "machine"-written alone. `consistency` multiplies the
-    log-odds of the plain reader."""
+def hanna_world(
+    which: str, *, judge: str | None = None, criterion: str | None = None, consistency: float = 1.0
+) -> World:
+    """HANNA's ratings as the truth, of "all" stories or of the "machine"-written alone. With a `criterion`, she goes by
+    it, and by the mean of all where it leaves a tie. `consistency` multiplies the log-odds of the plain reader."""
     data = hanna()
     taken = np.flatnonzero(data.by_machine) if which == "machine" else np.arange(len(data.stories))
     features = read_features([data.stories[place] for place in taken])
     if judge is not None:
         features = features.with_group("judge", data.judges[judge][taken][:, None])
-    truth = data.rating[taken]
+    rating = data.rating if criterion is None else data.by_criterion[criterion] + 0.3 * data.rating
+    truth = rating[taken]
     slope = slope_for(truth, RIGHT) * consistency
-    name = f"HANNA, {which}" + (f", judge {judge}" if judge else "")
+    name = f"HANNA, {which}" + (f", judge {judge}" if judge else "") + (f", {criterion}" if criterion else "")
     return World(name=name, features=features, truth=truth, utility=slope * (truth - truth.mean()), unit="rating 1–5")
 
 
 def made_world(kind: str, seed: int, features: Features) -> World:
     """A world whose truth is made: "linear" in the features, "unrelated" to them, "heavy"-tailed (Student t with three
-    degrees of freedom per text), or by "kinds" (she likes what is near one text)."""
+    degrees of freedom per text), by "kinds" (she likes what is near one text), "mixed" (half by features), the same in
+    "steps" of half a log-odd, or with twelve "gems" that nothing countable shows."""
     rng = np.random.default_rng([seed, 77])
     n, style, about = features.n_texts, features.groups["style"], features.groups["meaning"]
     by_style = style @ rng.standard_normal(style.shape[1])
     match kind:
         case "linear":
             utility = 1.4 * by_style + about @ rng.standard_normal(about.shape[1]) + 0.8 * rng.standard_normal(n)
+        case "mixed" | "steps":
+            by_about = about @ rng.standard_normal(about.shape[1])
+            utility = 1.2 * by_style + 0.6 * by_about + 1.3 * rng.standard_normal(n)
+            utility = utility if kind == "mixed" else np.round(2 * utility) / 2
+        case "gems":
+            utility = by_style + 0.8 * rng.standard_normal(n)
+            utility[rng.choice(n, 12, replace=False)] += 5
         case "unrelated":
             utility = 2.0 * rng.standard_normal(n)
         case "heavy":

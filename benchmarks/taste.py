@@ -134,6 +134,8 @@ def setting(run: str, seed: int) -> Setting:  # noqa: PLR0911 - a table
             return Setting(world=hanna_world("all", consistency=0.5 if run.startswith("half") else 2.0))
         case ["machine"]:
             return Setting(world=hanna_world("machine"))
+        case ["by one criterion", criterion]:
+            return Setting(world=hanna_world("all", criterion=criterion))
         case ["all" | "machine" as which, judge]:
             return Setting(world=hanna_world(which, judge=judge))
         case ["made", kind]:
@@ -173,8 +175,13 @@ FOUND = (
     "made: unrelated",
     "made: heavy",
     "made: kinds",
+    "made: mixed",
+    "made: steps",
+    "made: gems",
+    "by one criterion: empathy",
+    "by one criterion: surprise",
 )
-"""With a colon: which stories and which judge, or which made world."""
+"""With a colon: which stories and which judge, which made world, or which of HANNA's criteria she goes by."""
 
 
 def found(args: argparse.Namespace, marks: Sequence[int]) -> list[Mark]:

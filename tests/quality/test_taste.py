@@ -75,6 +75,28 @@ def test_after_150_glances_half_of_her_ten_best_of_400_are_found(with_features: 
     assert np.mean([regret(best, utility) for best, utility in with_features]) <= 0.6
 
 
+def test_the_questions_lose_less_than_as_many_pairs_at_random(with_features: list[tuple[Shortlist, Vector]]) -> None:
+    at_random = []
+    for seed in range(len(with_features)):
+        features, utility = made(seed, own=0.8, by_features=2.0)
+        bank, rng, says = Bank(features), np.random.default_rng(seed), reader(utility, seed)
+        for _ in range(150):
+            shown = tuple(int(text) for text in rng.choice(features.n_texts, 2, replace=False))
+            bank.hear(Heard(shown=shown, said=says(shown)))
+        at_random.append(regret(shortlist(bank, top=TOP, rng=rng), utility))
+    assert np.mean([regret(best, utility) for best, utility in with_features]) < 0.7 * np.mean(at_random)
+
+
+def test_a_judge_who_sees_something_helps_within_thirty_glances() -> None:
+    with_judge, without = [], []
+    for seed in range(3):
+        features, utility = made(seed, own=1.0, by_features=1.0)
+        scores = utility + 1.2 * np.random.default_rng([seed, 2]).standard_normal(len(utility))
+        for given, lost in ((features.with_group("judge", scores[:, None]), with_judge), (features, without)):
+            lost.append(regret(ask(given, reader(utility, seed), 30, seed), utility))
+    assert np.mean(with_judge) < 0.8 * np.mean(without)
+
+
 def test_claims_are_near_the_truth(with_features: list[tuple[Shortlist, Vector]]) -> None:
     odds = np.mean([best.odds for best, _ in with_features])
     assert odds == pytest.approx(np.mean([recall(best, utility) for best, utility in with_features]), abs=0.2)

@@ -14,13 +14,18 @@ from numpy.typing import NDArray
 from tamis.taste.answers import Heard, Manner
 from tamis.taste.features import Features
 from tamis.taste.preference import Beliefs, Prior
+from tamis.taste.threads import on_one_thread
 
 OUTLIERS, OUTLIERS_WEIGHT = 0.1, 0.4
 """The share of outlying texts in the priors that have any, and how probable such priors are beside those without."""
 INATTENTIVE, INATTENTIVE_WEIGHT = 0.3, 0.02
 """How often a reader answers without looking, in the priors for such readers, and how probable each of them is."""
-ADDED_WEIGHT = 2.0
-"""How probable a mix with a judge is beside the same without: who has one has a reason to."""
+ADDED_SHARE, ADDED_WEIGHT = 0.4, 2.0
+"""The share of a utility's variance that a judge has in the mixes with one, and how probable such a mix is beside the
+same without: who has a judge has a reason to."""
+LEANING = {"judge": 0.6}
+"""How much of a group's share is foreseen: that she, too, likes better what a judge scores higher. A judge whose
+scores mean the opposite is found out after some more answers."""
 REST_BELOW = 3e-3
 """A belief whose weight is less than this share of the best one's is put to rest, after REST_AFTER answers."""
 REST_AFTER = 20
@@ -57,6 +62,7 @@ class Bank:
         self.features = features
         self.beliefs = Beliefs(priors or default_priors(features), features)
 
+    @on_one_thread
     def hear(self, heard: Heard) -> None:
         """Learns from one answer, and puts to rest the beliefs that it leaves far behind."""
         self.beliefs.hear(heard)
@@ -75,11 +81,10 @@ class Bank:
         n_draws: int,
         rng: np.random.Generator,
         *,
-        curiosity: float = 1.0,
         among: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float32]:
         """Utilities of every text, or of those `among`, drawn from all beliefs by their weights: (texts × draws)."""
-        return self.beliefs.draw(n_draws, rng, curiosity=curiosity, among=among)
+        return self.beliefs.draw(n_draws, rng, among=among)
 
 
 def default_priors(features: Features) -> list[Prior]:
@@ -91,9 +96,8 @@ def default_priors(features: Features) -> list[Prior]:
 def _attentive(features: Features) -> list[Prior]:
     """Readers who look before they answer."""
     return [
-        Prior(
-            groups={name: scale * share**0.5 for name, share in mix.shares.items()},
-            text_sd=scale * (1 - sum(mix.shares.values())) ** 0.5,
+        msgspec.structs.replace(
+            _prior(mix, scale),
             outliers=outliers,
             weight=mix.weight * weight * (OUTLIERS_WEIGHT if outliers else 1.0),
         )
@@ -107,15 +111,22 @@ def _inattentive(features: Features) -> list[Prior]:
     """Readers who often answer without looking: with the left, with the right, or with either."""
     mix = next((mix for mix in _mixes(features) if len(mix.shares) > 1), _mixes(features)[-1])
     return [
-        Prior(
-            groups={name: scale * share**0.5 for name, share in mix.shares.items()},
-            text_sd=scale * (1 - sum(mix.shares.values())) ** 0.5,
-            weight=INATTENTIVE_WEIGHT,
-            manner=Manner(careless=INATTENTIVE, first=first),
+        msgspec.structs.replace(
+            _prior(mix, scale), weight=INATTENTIVE_WEIGHT, manner=Manner(careless=INATTENTIVE, first=first)
         )
         for scale in list(SCALES)[1:]
         for first in (0.9, 0.5, 0.1)
     ]
+
+
+def _prior(mix: Mix, scale: float) -> Prior:
+    """The prior of utilities that are so made up and have this standard deviation."""
+    leaning = {name: LEANING.get(name, 0.0) * share for name, share in mix.shares.items()}
+    return Prior(
+        groups={name: scale * (share - leaning[name]) ** 0.5 for name, share in mix.shares.items()},
+        leaning={name: scale * lean**0.5 for name, lean in leaning.items() if lean},
+        text_sd=scale * (1 - sum(mix.shares.values())) ** 0.5,
+    )
 
 
 def _mixes(features: Features) -> list[Mix]:
@@ -129,7 +140,7 @@ def _mixes(features: Features) -> list[Mix]:
         halved = [
             msgspec.structs.replace(
                 mix,
-                shares={**{group: share / 2 for group, share in mix.shares.items()}, name: 0.4},
+                shares={**{group: share / 2 for group, share in mix.shares.items()}, name: ADDED_SHARE},
                 weight=ADDED_WEIGHT * mix.weight,
                 outlying=False,
             )

@@ -8,7 +8,8 @@ has seen and not with how many texts there are.
 
 Each answer moves a belief by moment matching (assumed-density filtering, Minka 2001): the mean and covariance of the
 few contrasts it speaks of are computed by quadrature and carried over to everything else. The covariance is kept as a
-square root, S Sᵀ, which makes drawing from it one product and keeps it a covariance whatever the rounding.
+square root, S Sᵀ, which makes drawing from it one product and keeps it a covariance whatever the rounding, so that
+single precision is enough for it.
 
 Several beliefs that differ only in their priors are held side by side, as the first axis of every array.
 """
@@ -18,6 +19,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import sger
 
 from tamis.taste.answers import Contrast, Heard, Manner, contrasts, likelihood
 from tamis.taste.features import Features
@@ -39,6 +41,9 @@ class Prior(msgspec.Struct, frozen=True, kw_only=True):
 
     groups: Mapping[str, float]
     text_sd: float
+    leaning: Mapping[str, float] = {}
+    """By how much a group of features is expected to raise a utility where all its columns are one standard deviation
+    up, in log-odds; nothing where it is not named."""
     outliers: float = 0.0
     weight: float = 1.0
     """How probable this prior is beside the others, before the first answer."""
@@ -53,8 +58,7 @@ class Beliefs:
 
     def __init__(self, priors: Sequence[Prior], features: Features) -> None:
         self.priors = sorted(priors, key=lambda prior: prior.outliers > 0)
-        names = list(features.groups)
-        blocks = [features.groups[name] for name in names]
+        blocks = list(features.groups.values())
         self.columns = (
             np.concatenate(blocks, axis=1, dtype=np.float32) if blocks else np.zeros((features.n_texts, 0), np.float32)
         )
@@ -65,12 +69,11 @@ class Beliefs:
         """The log of the prior's weight and of the probability given to each answer before it was heard, added up."""
         self._size = self.n_weights + 2
         self._mean = np.zeros((len(priors), self._size))
-        self._root = np.zeros((len(priors), self._size, self._size))
+        self._root = np.zeros((len(priors), self._size, self._size), np.float32)
         for place, prior in enumerate(self.priors):
-            sds = [
-                np.full(block.shape[1], prior.groups.get(name, 0.0)) for name, block in zip(names, blocks, strict=True)
-            ]
-            np.fill_diagonal(self._root[place], np.concatenate([*sds, [prior.side_sd, prior.bar_sd]]))
+            means, sds = _weights_before(prior, features.groups)
+            self._mean[place, : self.n_weights] = means
+            np.fill_diagonal(self._root[place], np.concatenate([sds, [prior.side_sd, prior.bar_sd]]))
         self._text_sd = np.array([prior.text_sd for prior in self.priors])
         self._outliers = np.array([prior.outliers for prior in self.priors])
         self._own_precision = np.zeros((len(priors), self._size))
@@ -123,29 +126,25 @@ class Beliefs:
         n_draws: int,
         rng: np.random.Generator,
         *,
-        curiosity: float = 1.0,
         among: NDArray[np.int64] | None = None,
     ) -> NDArray[np.float32]:
-        """Utilities of every text, or of those `among`, drawn from all beliefs by their weights: (texts × draws). With
-        a `curiosity` below 1, the own effects of texts never shown are drawn with so much less spread than is believed,
-        and without outliers."""
+        """Utilities of every text, or of those `among`, drawn from all beliefs by their weights: (texts × draws)."""
         which = np.sort(rng.choice(len(self.priors), n_draws, p=self.weights()))
         size = self._size
-        state = np.empty((size, n_draws))
+        state = np.empty((size, n_draws), np.float32)
         for place in np.unique(which):
-            here = which == place
-            noise = rng.standard_normal((size, int(here.sum())))
+            here = slice(*np.searchsorted(which, (place, place + 1)))
+            noise = rng.standard_normal((size, here.stop - here.start), np.float32)
             state[:, here] = self._mean[place, :size, None] + self._root[place, :size, :size] @ noise
         columns = self.columns if among is None else self.columns[among]
         values = rng.standard_normal((len(columns), n_draws), np.float32)
-        core = _core_sd(self._text_sd, self._outliers) if curiosity == 1 else self._text_sd * curiosity
-        values *= core[which].astype(np.float32)
-        if curiosity == 1 and self._outliers.any():
+        values *= _core_sd(self._text_sd, self._outliers)[which].astype(np.float32)
+        if self._outliers.any():
             outlying = rng.random(values.shape, np.float32) < self._outliers[which].astype(np.float32)
             values[outlying] *= OUTLIER_TIMES
         places, rows = self._shown(among)
         values[places] = state[rows]
-        values += columns @ state[: self.n_weights].astype(np.float32)
+        values += columns @ state[: self.n_weights]
         return values[:, rng.permutation(n_draws)]
 
     def _shown(self, among: NDArray[np.int64] | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -166,7 +165,7 @@ class Beliefs:
         size = self._size + len(new)
         if size > self._mean.shape[1]:
             room = size + max(32, size // 2)
-            mean, root = np.zeros((len(self.priors), room)), np.zeros((len(self.priors), room, room))
+            mean, root = np.zeros((len(self.priors), room)), np.zeros((len(self.priors), room, room), np.float32)
             mean[:, : self._size] = self._mean[:, : self._size]
             root[:, : self._size, : self._size] = self._root[:, : self._size, : self._size]
             self._mean, self._root = mean, root
@@ -188,8 +187,8 @@ class Beliefs:
             for text, sign in contrast.texts:
                 along[place, : self.n_weights] += sign * self.columns[text]
                 along[place, self.n_weights + 2 + rows.index(self.rows[text])] += sign
-        image = along @ self._root[:, used, : self._size]
-        return image.swapaxes(1, 2), self._mean[:, used] @ along.T
+        image = along.astype(np.float32) @ self._root[:, used, : self._size]
+        return image.swapaxes(1, 2).astype(np.float64), self._mean[:, used] @ along.T
 
     def _judge_outlier(self, row: int) -> None:
         """Takes the text's own effect for ordinary or outlying by what the answers say of it, as far as they say it,
@@ -198,7 +197,7 @@ class Beliefs:
         if first == len(self.priors):
             return
         prior = self._own_precision[first:, row]
-        image = self._root[first:, row, : self._size, None]
+        image = self._root[first:, row, : self._size, None].astype(np.float64)
         variance = (image[:, :, 0] ** 2).sum(axis=1)
         mean = self._mean[first:, row]
         told = np.maximum(1 / variance - prior, 1e-9)
@@ -219,12 +218,17 @@ class Beliefs:
         """Carries new moments of the contrasts over to everything, in the beliefs from `first` on: mean += Σ X step,
         Σ += Σ X change Xᵀ Σ."""
         root = self._root[first:, : self._size, : self._size]
-        self._mean[first:, : self._size] += _times(root, _times(image, step))
+        self._mean[first:, : self._size] += _times(root, _times(image, step).astype(np.float32))
         basis, triangle = np.linalg.qr(image)
         scale, turn = np.linalg.eigh(triangle @ change @ triangle.swapaxes(1, 2))
-        directions = basis @ turn
+        directions = np.zeros((len(image), self._root.shape[2], image.shape[2]), np.float32)
+        directions[:, : self._size] = basis @ turn
         factor = np.sqrt(np.maximum(1 + scale, 1e-12)) - 1
-        root += ((root @ directions) * factor[:, None, :]) @ directions.swapaxes(1, 2)
+        moved = np.zeros_like(directions)
+        moved[:, : self._size] = (root @ directions[:, : self._size]) * factor[:, None, :]
+        for place in range(len(image)):
+            for one in range(image.shape[2]):  # in place, since a product of all would be made beside the root first
+                _add_product(self._root[first + place], moved[place, :, one], directions[place, :, one])
 
     def _moments(self, mean: Array, covariance: Array, heard: Heard) -> tuple[Vector, Array, Array]:
         """Log mass, mean and covariance of a Gaussian over the contrasts times the likelihood of what was heard."""
@@ -252,6 +256,16 @@ def _grid(n: int) -> tuple[Array, Vector]:
 _GRIDS = {n: _grid(n) for n in _NODES}
 
 
+def _weights_before(prior: Prior, groups: Mapping[str, Array]) -> tuple[Vector, Vector]:
+    """Means and standard deviations of the weights of all columns before any answer."""
+    means, sds = [np.zeros(0)], [np.zeros(0)]
+    for name, columns in groups.items():
+        up = columns.std(axis=0).sum()
+        means.append(np.full(columns.shape[1], prior.leaning.get(name, 0.0) / up if up else 0.0))
+        sds.append(np.full(columns.shape[1], prior.groups.get(name, 0.0)))
+    return np.concatenate(means), np.concatenate(sds)
+
+
 def _core_sd(text_sd: Vector, outliers: Vector) -> Vector:
     """The standard deviation of ordinary texts' own effects, where `text_sd` is that of all."""
     return text_sd / np.sqrt(1 - outliers + outliers * OUTLIER_TIMES**2)
@@ -260,6 +274,11 @@ def _core_sd(text_sd: Vector, outliers: Vector) -> Vector:
 def _log_normal(value: Vector, variance: Vector) -> Vector:
     """The log density of a normal around zero, but for a constant."""
     return np.asarray(-0.5 * (np.log(variance) + value**2 / variance))
+
+
+def _add_product(to: NDArray[np.float32], column: NDArray[np.float32], row: NDArray[np.float32]) -> None:
+    """Adds column × row in place, where `to` is contiguous (BLAS takes it for its own transpose)."""
+    sger(1.0, row, column, a=to.T, overwrite_a=1)
 
 
 def _times(matrix: Array, vector: Array) -> Array:

@@ -14,6 +14,7 @@ from scipy.cluster.vq import kmeans2
 
 from tamis.taste.bank import Bank
 from tamis.taste.features import Features
+from tamis.taste.threads import on_one_thread
 
 DRAWS = 256
 MANY_TEXTS, DRAWS_OF_MANY = 20_000, 64
@@ -41,6 +42,7 @@ class Shortlist(msgspec.Struct, frozen=True, kw_only=True):
         return float(1 / (1 + np.exp(-self.regret)))
 
 
+@on_one_thread
 def shortlist(
     bank: Bank,
     *,
@@ -78,6 +80,7 @@ def shortlist(
     )
 
 
+@on_one_thread
 def is_open(bank: Bank, *, top: int, settled_share: float, rng: np.random.Generator) -> bool:
     """Whether the list is surely not settled, told quickly: her true best of some of the texts are no better than those
     of all, so a regret against some that is too large is too large. False says nothing."""

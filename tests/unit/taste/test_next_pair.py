@@ -4,7 +4,7 @@ import pytest
 from tamis.taste.answers import Heard
 from tamis.taste.bank import Bank
 from tamis.taste.features import Features
-from tamis.taste.next_pair import NothingLeft, next_ask
+from tamis.taste.next_pair import NothingLeft, information, next_ask
 
 
 def bare(n_texts: int) -> Bank:
@@ -71,3 +71,35 @@ def test_all_pairs_of_few_texts_are_asked_before_nothing_is_left() -> None:
         for _ in range(100):
             shown.append(next_ask(bank, shown, top=2, rng=rng).shown)
     assert len({frozenset(one) for one in shown}) == 10
+
+
+def drawn_texts(*spreads: tuple[float, float], n_draws: int = 4_000) -> tuple[np.ndarray, np.ndarray]:
+    """Draws of texts with these means and standard deviations, and whether each is above 0, the edge of the top."""
+    rng = np.random.default_rng(0)
+    drawn = np.array([mean + sd * rng.standard_normal(n_draws) for mean, sd in spreads], np.float32)
+    return drawn, drawn > 0
+
+
+def test_a_comparison_of_what_is_settled_tells_nothing() -> None:
+    gain = information(*drawn_texts((5, 0.5), (-5, 0.5), (0.2, 1.0)))
+    assert gain[0, 1] == pytest.approx(0, abs=1e-3)
+    assert gain[0, 0] == pytest.approx(0, abs=1e-6)
+
+
+def test_a_text_little_known_tells_most_beside_one_well_known_at_the_edge() -> None:
+    gain = information(*drawn_texts((0.0, 2.0), (0.05, 0.1), (6.0, 0.1), (0.0, 0.1)))
+    assert gain[0, 1] > 3 * gain[0, 2]
+    assert gain[0, 1] > 3 * gain[1, 3], "two that she can hardly tell apart"
+
+
+def test_what_is_told_does_not_hang_on_the_side() -> None:
+    gain = information(*drawn_texts((0.0, 2.0), (0.5, 1.0), (-1.0, 1.0)))
+    assert gain == pytest.approx(gain.T, abs=1e-4)
+    assert (gain > -1e-4).all()
+
+
+def test_of_many_texts_only_the_likeliest_are_asked_about() -> None:
+    columns = np.linspace(-1, 1, 6_000)[:, None]
+    bank = Bank(Features(n_texts=6_000, groups={"judge": columns}))
+    ask = next_ask(bank, [], top=5, rng=np.random.default_rng(0))
+    assert min(ask.shown) >= 2_000

@@ -156,3 +156,36 @@ def test_whatever_is_answered_the_belief_stays_finite_and_grows_surer(seed: int)
     assert np.isfinite(belief.utilities()).all()
     assert np.isfinite(belief.log_evidence).all()
     assert belief.draw(500, rng).std(axis=1).max() < 12
+
+
+def test_a_group_that_is_foreseen_to_matter_orders_texts_before_any_answer() -> None:
+    columns = np.array([[2.0], [1.0], [0.0], [-1.0]])
+    foreseen = beliefs(n_texts=4, columns=columns, leaning={"style": 1.0})
+    assert (np.diff(foreseen.utilities()) < 0).all()
+    assert foreseen.utilities()[0] - foreseen.utilities()[1] == pytest.approx(1 / columns.std(), rel=1e-5)
+    assert np.ptp(beliefs(n_texts=4, columns=columns).utilities()) == 0
+
+
+def test_a_group_that_means_the_opposite_of_what_is_foreseen_is_found_out() -> None:
+    columns = np.linspace(-1.5, 1.5, 40)[:, None]
+    belief = beliefs(n_texts=40, columns=columns, leaning={"style": 1.0})
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        one, other = (int(text) for text in rng.choice(40, 2, replace=False))
+        belief.hear(Heard(shown=(one, other), said=int(columns[other, 0] < columns[one, 0])))
+    assert belief.utilities()[0] > belief.utilities()[-1] + 1
+
+
+def test_single_precision_holds_what_is_believed_over_a_thousand_answers() -> None:
+    rng = np.random.default_rng(5)
+    belief = beliefs(n_texts=6, text_sd=1.5)
+    information = np.eye(6) / 1.5**2
+    for _ in range(1_000):
+        one, other = (int(text) for text in rng.choice(6, 2, replace=False))
+        before = belief.utilities()
+        belief.hear(Heard(shown=(one, other), said=int(rng.random() < 0.5)))
+        assert np.abs(belief.utilities() - before).max() < 1.0
+        information[[one, other], [one, other]] += 0.25
+        information[[one, other], [other, one]] -= 0.25
+    spread = belief.draw(20_000, np.random.default_rng(6)).std(axis=1)
+    assert spread == pytest.approx(np.sqrt(np.diag(np.linalg.inv(information))), rel=0.05)
