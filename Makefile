@@ -13,7 +13,7 @@ $(READY): pyproject.toml
 	@test -n "$(PYTHON)" || { echo "tamis needs Python 3.11 or newer; none was found. Set PYTHON=/path/to/python."; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[languages]" --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[crosshair,languages]" --group dev
 	@touch $(READY)
 
 demo: $(READY)

@@ -20,6 +20,7 @@ class _Line(msgspec.Struct):
     past: list[Past]
     repeats: int
     seconds: float
+    back: list[int] = []
 
 
 PLAY = "batch failures features formulas front gp ideas molecules plan surrogate texts track trade"
@@ -44,14 +45,15 @@ class Kept:
         if path is not None and path.exists():
             for line in path.read_bytes().splitlines():
                 one = msgspec.json.decode(line, type=_Line)
-                self._games[one.key] = Played(one.order, tuple(one.past), one.repeats, one.seconds)
+                self._games[one.key] = Played(one.order, tuple(one.past), one.repeats, one.seconds, one.back)
 
     def game(self, key: str, play: Callable[[], Played]) -> Played:
         """The game of that key, played now if it was not yet."""
         if key not in self._games:
             found = self._games[key] = play()
             if self._path is not None:
-                line = _Line(key, [int(row) for row in found.order], list(found.past), found.repeats, found.seconds)
+                order = [int(row) for row in found.order]
+                line = _Line(key, order, list(found.past), found.repeats, found.seconds, found.back)
                 with self._path.open("ab") as file:
                     file.write(msgspec.json.encode(line) + b"\n")
         return self._games[key]

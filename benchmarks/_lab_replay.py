@@ -50,12 +50,14 @@ class Replay:
 
 @dataclass
 class Played:
-    """What a replay came to: the ideas measured in the order of results, each result once, and the forecasts."""
+    """What a replay came to: the ideas measured in the order of results, each result once, the forecasts, and how many
+    results were back after each batch."""
 
     order: list[int] = field(default_factory=list)
     past: tuple[Past, ...] = ()
     repeats: int = 0
     seconds: float = 0.0
+    back: list[int] = field(default_factory=list)
 
     def regret(self, replay: Replay, after: int) -> float:
         return float(replay.worth.max() - replay.worth[self.order[:after]].max())
@@ -88,9 +90,11 @@ def play(
     seed: int,
     trouble: Trouble | None = None,
     policy: Policy | None = None,
+    first: int | None = None,
 ) -> Played:
     """A campaign until so many results are in. A repeat counts as a measurement like any other, and so it is in
-    `order`; a failed run has no result and does not. `policy` chooses instead of tamis."""
+    `order`; a failed run has no result and does not. `policy` chooses instead of tamis; `first` is the size of the
+    first batch where it is another."""
     trouble = trouble or Trouble()
     rng = np.random.default_rng(seed)
     goals = goals_of(replay.lab)
@@ -99,12 +103,13 @@ def play(
     noise_sd = trouble.noise * float(np.ptp(replay.worth))
     started = time.perf_counter()
     while len(played.order) < measurements:
+        want = batch if first is None or campaign.batches else first
         if policy is None:
             learned = study(campaign, replay.ideas, replay.features, goals, seed=seed)
-            picks = choose(campaign, learned, batch, seed=seed, repeat_every=replay.lab.repeat_every)
+            picks = choose(campaign, learned, want, seed=seed, repeat_every=replay.lab.repeat_every)
             rows = proposed(picks, len(campaign.batches) + 1, replay.ideas, hashes, goals, models=learned.models)
         else:
-            rows = _as_rows(replay, campaign, policy(replay, campaign, batch, seed))
+            rows = _as_rows(replay, campaign, policy(replay, campaign, want, seed))
         if not rows:
             break
         campaign.batches.append([Row(row, len(campaign.batches) + 1) for row in rows])
@@ -116,6 +121,7 @@ def play(
             played.order += [
                 places[row.proposed.draft] for row, e in zip(due, events, strict=True) if e.kind == "measured"
             ]
+        played.back.append(len(played.order))
     played.seconds = time.perf_counter() - started
     played.past = past_of(campaign, goals[0])
     played.repeats = len(played.order) - len(set(played.order))

@@ -7,7 +7,7 @@ import numpy as np
 
 from tamis.lab.campaign import Campaign, Event, Proposed, Row, happened
 from tamis.lab.features import Columns, features_of
-from tamis.lab.ideas import Idea, Ideas
+from tamis.lab.ideas import Cells, Idea, Ideas, Key
 from tamis.lab.plan import choose, study
 from tamis.lab.settings import LabSection, goals_of
 
@@ -39,7 +39,7 @@ def speed(*, small: bool) -> None:
 def _campaign(count: int, measured: int) -> tuple[Ideas, Campaign]:
     rng = np.random.default_rng(count)
     shares = rng.dirichlet(np.full(6, 0.7), size=count)
-    ideas = [Idea(str(k), str(k), {}, ()) for k in range(count)]
+    ideas = [Idea(str(k), str(k)) for k in range(count)]
     columns = Columns(count=count, elements=ELEMENTS, fractions=shares)
     values = 0.35 + 0.2 * (shares[:, 4] - 0.1) ** 2 + 0.1 * (shares[:, 1] - 0.3) ** 2 + 0.005 * rng.normal(size=count)
     rows = [Row(Proposed(row=str(k), draft=str(k), name=str(k), hash="", why="spread"), 1) for k in range(measured)]
@@ -48,4 +48,8 @@ def _campaign(count: int, measured: int) -> tuple[Ideas, Campaign]:
         campaign,
         [Event(row=str(k), kind="measured", values={"overpotential_V": float(values[k])}) for k in range(measured)],
     )
-    return Ideas(ideas, columns, None, {}, {}), campaign
+    return Ideas(ideas, columns, None, {}, {}, _says_nothing), campaign
+
+
+def _says_nothing(draft: str) -> tuple[Key, Cells]:
+    raise LookupError(f"{draft} was made up as columns, and says nothing")

@@ -12,15 +12,18 @@ import json
 import random
 import re
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from tamis.brief import LoadedBrief
+from tamis.clock import Spans
+from tamis.ledger import Ledger
 from tamis.records import Finish, Spec
 from tamis.tokens import count_tokens
 from tamis.writers.base import Written, flaw
+from tamis.writers.server import ServerWriter
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 NEAR, BROKEN = 0.15, 0.05
@@ -42,12 +45,12 @@ class Load:
     settings: str
     tests: Path | None = None
 
-    def brief(self, folder: Path) -> Path:
-        """A folder with the brief that the load answers."""
+    def brief(self, folder: Path, *, more: str = "") -> Path:
+        """A folder with the brief that the load answers, and `more` in its settings."""
         (folder / "drafts").mkdir(parents=True)
         text = (EXAMPLES / {"prose": "endings", "lab": "catalyst"}.get(self.desk, "lending") / "BRIEF.md").read_text()
         (folder / "BRIEF.md").write_text(text)
-        (folder / "tamis.toml").write_text(f'[brief]\ndesk = "{self.desk}"\n{self.settings}')
+        (folder / "tamis.toml").write_text(f'[brief]\ndesk = "{self.desk}"\n{self.settings}{more}')
         if self.tests is not None:
             (folder / "tests").mkdir()
             for path in self.tests.glob("*.py"):
@@ -146,7 +149,9 @@ class MemoryWriter:
 
     spec = Spec(kind="writer", name="memory", version="1")
 
-    def __init__(self, drafts: list[tuple[Written, int]] | Iterator[tuple[Written, int]], speed: float | None) -> None:
+    def __init__(
+        self, drafts: Sequence[tuple[Written, int]] | Iterator[tuple[Written, int]], speed: float | None
+    ) -> None:
         self._drafts = drafts
         self._speed = speed
         self.drafts = 0
@@ -170,6 +175,32 @@ class MemoryWriter:
             )
         if self._speed is None:
             self.last_due = time.monotonic()
+
+
+class Timed:
+    """A writer, with when its drafts came. The last token was there when the last draft was handed over."""
+
+    def __init__(self, writer: ServerWriter) -> None:
+        self._writer = writer
+        self.drafts = 0
+        self.tokens = 0
+        self.floor = 0.0
+        self.first_at = self.last_due = 0.0
+
+    @property
+    def spec(self) -> Spec:
+        return self._writer.spec
+
+    def keep_in(self, ledger: Ledger, spans: Spans) -> None:
+        self._writer.keep_in(ledger, spans)
+
+    async def write(self, brief: LoadedBrief) -> AsyncIterator[Written]:
+        self.first_at = time.monotonic()
+        async for written in self._writer.write(brief):
+            self.drafts += 1
+            self.tokens += written.tokens or 0
+            self.last_due = time.monotonic()
+            yield written
 
 
 @cache

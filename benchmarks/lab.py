@@ -1,6 +1,6 @@
 """The lab desk on results that are known: how much of the best it finds, how honest its intervals are, how fast it is.
 
-    python benchmarks/lab.py [--small] [--seeds N] [--baybe N] [--only sets|trouble|landscapes|speed]
+    python benchmarks/lab.py [--small] [--seeds N] [--baybe N] [--only sets|baybe|trouble|landscapes|speed]
                              [--keep FILE] [--data DIR]
 
 Sets are read from ../shared/data/lab, which is not part of the project; where it is absent this says so and plays
@@ -62,8 +62,17 @@ def random_policy(replay: Replay, campaign: Campaign, want: int, seed: int) -> S
     return rng.choice(free, want, replace=False).tolist()
 
 
-def line(name: str, replay: Replay, games: Sequence[Played], *, intervals: bool = True, at: Sequence[int] = AT) -> None:
-    """Regret / share of the best 1 % found, each with its standard error, after so many measurements."""
+def line(
+    name: str,
+    replay: Replay,
+    games: Sequence[Played],
+    *,
+    intervals: bool = True,
+    at: Sequence[int] = AT,
+    day: int | None = None,
+) -> None:
+    """Regret / share of the best 1 % found, each with its standard error, after so many measurements, and after those
+    that were back on a `day`, counted in batches."""
     scale = 1000.0 if replay.unit == "mV" else 1.0
     parts = []
     for after in at:
@@ -74,6 +83,9 @@ def line(name: str, replay: Replay, games: Sequence[Played], *, intervals: bool 
             f"{regret.mean():5.1f} ±{regret.std() / error:4.1f} / {found.mean():.2f} ±{found.std() / error:.2f}"
         )
     told = f"   50 %: {covered(games, 0.5):.0%}  90 %: {covered(games, 0.9):.0%}" if intervals else ""
+    if day is not None:
+        found = np.array([game.found(replay, game.back[day - 1]) for game in games])
+        told += f"   on day {day}: {found.mean():.2f}"
     repeats = np.mean([game.repeats for game in games])
     seconds = np.mean([game.seconds for game in games])
     print(
@@ -91,13 +103,16 @@ def games(
     kept: Kept,
     trouble: Trouble | None = None,
     policy: Policy | None = None,
+    first: int | None = None,
 ) -> list[Played]:
     """One campaign a seed, from 0 on. `name` is who plays."""
 
     measurements = max(AT) + (trouble.late * batch if trouble else 0)
 
     def one(seed: int) -> Played:
-        return play(replay, batch=batch, measurements=measurements, seed=seed, trouble=trouble, policy=policy)
+        return play(
+            replay, batch=batch, measurements=measurements, seed=seed, trouble=trouble, policy=policy, first=first
+        )
 
     key = f"{player(name)} | {replay.name} | {trouble or ''} | {measurements}"
     return [kept.game(f"{key} | {seed}", lambda seed=seed: one(seed)) for seed in range(seeds)]
@@ -106,8 +121,7 @@ def games(
 def run_sets(found: Sequence[tuple[Replay, int]], seeds: int, baybe: int, kept: Kept) -> None:
     """Chance, tamis, tamis without repeating, and BayBE's default where it is installed."""
     print("\nregret / share of the best 1 % found, after 50 · 100 measurements (± one standard error)")
-    if baybe and importlib.util.find_spec("baybe") is None:
-        print("skipped: BayBE is not installed here (pip install 'tamis[baybe]'), so it is not run beside")
+    if baybe and not baybe_is_here():
         baybe = 0
     for replay, batch in found:
         line("random", replay, games("random", replay, batch, seeds, kept=kept, policy=random_policy), intervals=False)
@@ -119,15 +133,41 @@ def run_sets(found: Sequence[tuple[Replay, int]], seeds: int, baybe: int, kept: 
             line(f"BayBE, {baybe} seeds", replay, theirs, intervals=False)
 
 
+def baybe_is_here() -> bool:
+    """Whether BayBE can play; where it can't, that is said."""
+    if importlib.util.find_spec("baybe") is not None:
+        return True
+    print("skipped: BayBE is not installed here (pip install 'tamis[baybe]'), so it is not run beside")
+    return False
+
+
 def run_trouble(found: Sequence[tuple[Replay, int]], seeds: int, kept: Kept) -> None:
-    """Late campaigns are shown at the same numbers of results, and once more when as many results are known to the
-    choice of their last batch as without lateness: by then three batches more have come back."""
+    """What each trouble costs alone and together. Late campaigns are read in three ways: at the same numbers of
+    results; when as many results were known to the choice of their last batch as without lateness (by then three
+    batches more have come back); and on the day on which a campaign without trouble has them all. What choosing blind
+    costs by itself is shown by campaigns in which nothing is late but as many places are chosen at once, always or at
+    the start only."""
     print("\nthe same in trouble; a failed run is not a measurement, one that is late counts when it comes")
     for replay, batch in found:
         line("no trouble", replay, games("tamis", replay, batch, seeds, kept=kept))
         for name, trouble in TROUBLES.items():
             at = (*AT, max(AT) + trouble.late * batch) if trouble.late else AT
-            line(name, replay, games("tamis", replay, batch, seeds, kept=kept, trouble=trouble), at=at)
+            played = games("tamis", replay, batch, seeds, kept=kept, trouble=trouble)
+            line(name, replay, played, at=at, day=-(-max(AT) // batch))
+        blind = (1 + TROUBLES["all three"].late) * batch
+        line("not late, four at once", replay, games(f"tamis by {blind}", replay, blind, seeds, kept=kept))
+        first = games(f"tamis first {blind}", replay, batch, seeds, kept=kept, first=blind)
+        line("not late, first four so", replay, first)
+
+
+def run_baybe(found: Sequence[tuple[Replay, int]], seeds: int, kept: Kept) -> None:
+    """BayBE's games alone, set by set for each seed, so that what is there when time runs out is fair."""
+    if not baybe_is_here():
+        return
+    for count in range(1, seeds + 1):
+        for replay, batch in found:
+            theirs = games("BayBE", replay, batch, count, kept=kept, policy=baybe_policy)
+            line(f"BayBE, {count} seeds", replay, theirs, intervals=False)
 
 
 def baybe_policy(replay: Replay, campaign: Campaign, want: int, seed: int) -> Sequence[int]:
@@ -144,7 +184,7 @@ def main() -> None:
     parser.add_argument(
         "--baybe", type=int, default=5, help="seeds for BayBE, which takes minutes for each; 0 for none"
     )
-    parser.add_argument("--only", choices=("sets", "trouble", "landscapes", "speed"))
+    parser.add_argument("--only", choices=("sets", "baybe", "trouble", "landscapes", "speed"))
     parser.add_argument(
         "--keep", type=Path, metavar="FILE", help="keep games there, and don't play again what is there"
     )
@@ -155,6 +195,8 @@ def main() -> None:
     found = sets(said.data)
     if said.only in {None, "sets"}:
         run_sets(found, seeds, baybe, kept)
+    if said.only == "baybe":
+        run_baybe(found, baybe, kept)
     if said.only in {None, "landscapes"}:
         names = LANDSCAPES[: 1 if said.small else None]
         run_sets([(landscape(name), 8) for name in names], max(1, seeds // 2), 0, kept)

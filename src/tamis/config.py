@@ -276,6 +276,16 @@ class BehaviourSection(Section, frozen=True, kw_only=True):
             "on every machine; exploring ends earlier when it brings nothing new.",
         ),
     ] = 12_000
+    crosshair: Annotated[
+        bool,
+        Meta(
+            description="After exploring, look with CrossHair (`pip install 'tamis[crosshair]'`) for inputs that part "
+            "drafts which nothing has parted. It is slow, so it is off unless you ask for it.",
+        ),
+    ] = False
+    crosshair_cpu_seconds: Annotated[
+        float, Meta(gt=0, le=86_400, description="CPU seconds that CrossHair may use in all; at most 10 for one pair.")
+    ] = 60.0
 
 
 class ChooseSection(Section, frozen=True, kw_only=True):
@@ -319,7 +329,7 @@ def load_settings(text: str, *, where: str = "tamis.toml") -> Settings:
 
 
 def _refuse_half_commands(settings: Settings, where: str) -> None:
-    """What would be passed over in silence: how to compile what nothing runs, and a box that can't run it."""
+    """What would be passed over in silence: how to compile what nothing runs, and what can't be done together."""
     draft = settings.draft
     if not draft.command and (draft.compile or draft.file):
         raise BriefError(
@@ -330,6 +340,11 @@ def _refuse_half_commands(settings: Settings, where: str) -> None:
         raise BriefError(
             f"{where}: [draft] command can't be run in the box that [sandbox] command starts",
             hint="leave out [sandbox] command: programs run in the box of this machine only",
+        )
+    if settings.behaviour.crosshair and (draft.command or settings.sandbox.command):
+        raise BriefError(
+            f"{where}: [behaviour] crosshair reads drafts that are Python modules, in the box of this machine",
+            hint=f"leave it out, or [{'draft' if draft.command else 'sandbox'}] command",
         )
 
 

@@ -1,13 +1,19 @@
 """The desks. Each settles in its own way which draft it is: software by behaviour and the owner's answers, prose by a
 reader's taste, the lab by what a bench measured. The sieve knows no more of them than this."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain
 from typing import Protocol
 
 from tamis.brief import LoadedBrief
+from tamis.errors import BriefError
 from tamis.lab.desk import Standing
 from tamis.lab.desk import settle as settle_by_lab
+from tamis.lab.ideas import Coming, Listed
 from tamis.lab.owner import StandIn
+from tamis.lab.settings import goals_of
 from tamis.plugins import make_writer
 from tamis.reading import Pool
 from tamis.records import Choice, Draft
@@ -113,12 +119,29 @@ class BenchDesk:
         self._batches = batches
         self._distinct = Distinct(run)
         self.lab = run.loaded.settings.lab
+        self._coming: Coming | None = None
         self.open = True
         self.standing: Standing | None = None
 
-    def take(self, pool: Pool, drafts: Iterator[Draft]) -> None:  # noqa: ARG002 - ideas are read all at once
-        for _ in self._distinct.counted(drafts):
+    def take(self, pool: Pool, drafts: Iterator[Draft]) -> None:
+        """Reads what each idea says while others still arrive."""
+        arriving = self._distinct.counted(drafts)
+        with suppress(BriefError):  # what the owner has to mend is told when it is settled
+            goals_of(self.lab)  # which reads the table of units, for a third of a second: best before there is a draft
+            if (first := next(arriving, None)) is not None:
+                self._read(pool, chain((first,), arriving))
+        for _ in arriving:
             pass
+
+    def _read(self, pool: Pool, drafts: Iterator[Draft]) -> None:
+        with self._run.spans.span("reading", "ideas", cpu=time.thread_time) as span:
+            coming = Coming(self.lab)
+            since = self._run.clock.now()
+            for draft in drafts:
+                span.wait(self._run.clock.now() - since, on="folding")
+                coming.add(draft.id, pool.contents[draft.id])
+                since = self._run.clock.now()
+            self._coming = coming
 
     def enough(self) -> bool:
         return self._distinct.enough()
@@ -127,8 +150,11 @@ class BenchDesk:
         return parsed
 
     def settle(self, pool: Pool, passed: Sequence[Draft]) -> Choice:
-        ideas = ((draft.id, draft.name, pool.contents[draft.id]) for draft in passed)
-        self.standing = settle_by_lab(self._run, self.lab, ideas, owner=self._owner, batches=self._batches)
+        ideas = Listed(((draft.id, draft.name) for draft in passed), pool.contents.__getitem__)
+        coming, self._coming = self._coming, None  # once the ideas are known, nobody holds what they were made of
+        self.standing = settle_by_lab(
+            self._run, self.lab, ideas, coming=coming, owner=self._owner, batches=self._batches
+        )
         self.open = self.standing.choice.draft is None
         return self.standing.choice
 

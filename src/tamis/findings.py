@@ -133,7 +133,8 @@ class Findings:
     def _remember(self, evidence: Evidence) -> None:
         by_draft = self._by_check.setdefault(self._key(evidence.check), {})
         known = self._interned(Known(answer=evidence.answer, how=evidence.how))
-        for draft in evidence.drafts:
+        # which drafts a run is about is asked of the evidence as a whole, by the first of them
+        for draft in evidence.drafts[:1] if evidence.check.name == "pool" else evidence.drafts:
             by_draft[draft] = known
 
     def _interned(self, known: Known) -> Known:

@@ -5,12 +5,17 @@ others go on.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+from tamis.checks.codes import Codes
+from tamis.checks.measuring import Measure, Measuring
+from tamis.checks.near import Signature
+from tamis.checks.parser_pool import ParserPool
 from tamis.errors import DraftsError
 from tamis.ledger import Ledger
 from tamis.records import Broke, Draft, Fault, Held, NoAnswer, Spec, digest
 from tamis.run import Run
-from tamis.tokens import count_tokens, count_words, counted_by
+from tamis.tokens import counted_by
 from tamis.writers.base import Writer, Written
 from tamis.writers.sources import natural
 
@@ -18,12 +23,12 @@ READS = Spec(kind="check", name="reads", version="1")
 POOL = Spec(kind="check", name="pool", version="1")
 """Which drafts a run is about: the newest evidence of this check is about them all."""
 
-KEPT_IN_MEMORY_BYTES = 256_000_000
+KEPT_IN_MEMORY_BYTES = 64_000_000
 
 
 class Contents(Mapping[str, bytes]):
-    """The drafts' contents by draft id: in memory up to a bound, beyond it from the ledger when asked for. Any thread
-    may ask."""
+    """The drafts' contents by draft id: the newest in memory, up to a bound, since those that just came are the ones
+    that the next stages ask for; the others come from the ledger. Any thread may ask."""
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -33,9 +38,12 @@ class Contents(Mapping[str, bytes]):
 
     def put(self, draft: Draft, content: bytes) -> None:
         self._blobs[draft.id] = draft.blob
-        if draft.blob not in self._held and self._bytes + len(content) <= KEPT_IN_MEMORY_BYTES:
-            self._held[draft.blob] = content
-            self._bytes += len(content)
+        if draft.blob in self._held:
+            return
+        self._held[draft.blob] = content
+        self._bytes += len(content)
+        while self._bytes > KEPT_IN_MEMORY_BYTES:
+            self._bytes -= len(self._held.pop(next(iter(self._held))))
 
     def __getitem__(self, draft: str) -> bytes:
         blob = self._blobs[draft]
@@ -64,8 +72,14 @@ class Pool:
         self.folded: dict[str, str] = {}
         """Draft id → the draft that stands for it, for those that are the same as another."""
 
-        self.shapes: dict[str, str] = {}
-        """Draft id → the shape of its syntax tree, for those that the parser told."""
+        self.shapes: dict[str, str | None] = {}
+        """Draft id → the shape of its syntax tree, None where the parser told of none."""
+
+        self.codes: Codes | None = None
+        """The code that the parser made of drafts which a box will run."""
+
+        self.signatures: dict[str, Signature] = {}
+        """Draft id → what its text is known by among texts, until it is folded."""
 
     def put(self, draft: Draft, content: bytes) -> None:
         self.drafts.append(draft)
@@ -94,9 +108,9 @@ def _place(draft: Draft) -> tuple[list[tuple[int, int, str]], int, str]:
 
 class Reading:
     """Takes what a writer hands over into the pool and the ledger. `span` is the span that the drafts are recorded
-    under."""
+    under. `parsers` are processes that may measure texts, where it is worth it."""
 
-    def __init__(self, run: Run, pool: Pool, writer: Spec, *, span: str) -> None:
+    def __init__(self, run: Run, pool: Pool, writer: Spec, *, span: str, parsers: ParserPool | None = None) -> None:
         self._run = run
         self._pool = pool
         self._writer = writer
@@ -104,47 +118,85 @@ class Reading:
         self._known = {draft.id: draft for draft in run.ledger.all(Draft, about=run.loaded.brief.id)}
         self.awaited = len(self._known)
         """How many drafts that the ledger knows have not come yet."""
+        self._measuring: Measuring[_Came] = Measuring(parsers)
+        self._begun: set[str] = set()
+        """The ids of those that are not ready yet."""
 
     def take(self, written: Written) -> Draft | None:
         """The draft, counted and recorded; None where it was handed over before, or is of no use."""
-        content = written.content
-        blob = self._run.ledger.add_blob(content)
-        draft = self._draft(written, blob)
-        if draft.id in self._pool.contents:
-            return None
-        self.awaited -= draft.id in self._known
-        self._run.ledger.add(draft)
-        self._pool.put(draft, content)
-        if written.problem is None:
-            return draft
-        self._pool.unusable[draft.id] = written.problem
-        self._run.findings.record(READS, (draft.id,), _against(written.problem, written.fault), span=self._span)
-        return None
+        self.begin([written])
+        found = list(self.ready(wait=True))
+        return found[-1][0] if found else None
 
-    def _draft(self, written: Written, blob: str) -> Draft:
-        """The record of what was written. What it counts is not counted again when it is known already."""
+    def begin(self, batch: Sequence[Written]) -> None:
+        """Begins with these. Those that were handed over before are left out."""
+        came = [one for written in batch if (one := self._came(written)) is not None]
+        if came:
+            texts = [one.written.content if one.written.problem is None else b"" for one in came]
+            known = [at for at, one in enumerate(came) if one.written.tokens is not None or one.id in self._known]
+            self._measuring.put(came, texts, uncounted=known)
+
+    def ready(self, *, wait: bool) -> Iterator[tuple[Draft, bytes]]:
+        """The drafts that are counted by now, in the order of their coming, recorded; of those that are of no use only
+        that is recorded. With `wait`, all that were taken."""
+        for came, measures in self._measuring.done(wait=wait):
+            for one, measure in zip(came, measures, strict=True):
+                draft = self._draft(one, measure)
+                self._run.ledger.add(draft)
+                self._pool.put(draft, one.written.content)
+                self._begun.discard(draft.id)
+                if one.written.problem is None:
+                    self._pool.signatures[draft.id] = measure.signature
+                    yield draft, one.written.content
+                else:
+                    self._refuse(draft, one.written)
+
+    def _came(self, written: Written) -> "_Came | None":
+        """What came, its content kept; None where it was handed over before."""
+        blob = self._run.ledger.add_blob(written.content)
         brief, writer = self._run.loaded.brief.id, written.writer or self._writer
-        draft_id = digest(brief, writer.name, written.name, str(written.sample), blob)
-        if draft_id in self._known:
-            return self._known[draft_id]
-        text = written.content.decode("utf-8", "replace") if written.problem is None else None
+        draft = digest(brief, writer.name, written.name, str(written.sample), blob)
+        if draft in self._pool.contents or draft in self._begun:
+            return None
+        self._begun.add(draft)
+        self.awaited -= draft in self._known
+        return _Came(draft, blob, written, writer)
+
+    def _draft(self, came: "_Came", measure: Measure) -> Draft:
+        """The record of what was written."""
+        written = came.written
+        if came.id in self._known:
+            return self._known[came.id]
+        usable = written.problem is None
         tokens, by = written.tokens, written.counted_by
-        if tokens is None and text is not None:
-            tokens, by = count_tokens(text), counted_by()
+        if tokens is None and usable:
+            tokens, by = measure.tokens, counted_by()
         return Draft(
-            id=draft_id,
-            brief=brief,
+            id=came.id,
+            brief=self._run.loaded.brief.id,
             name=written.name,
-            blob=blob,
-            writer=writer,
+            blob=came.blob,
+            writer=came.writer,
             sample=written.sample,
             finish=written.finish,
             bytes=len(written.content),
             tokens=tokens,
-            words=count_words(text) if text is not None else None,
+            words=measure.words if usable else None,
             counted_by=by if tokens is not None else None,
             span=self._span,
         )
+
+    def _refuse(self, draft: Draft, written: Written) -> None:
+        assert written.problem is not None
+        self._pool.unusable[draft.id] = written.problem
+        self._run.findings.record(READS, (draft.id,), _against(written.problem, written.fault), span=self._span)
+
+
+class _Came(NamedTuple):
+    id: str
+    blob: str
+    written: Written
+    writer: Spec
 
 
 async def read(run: Run, writer: Writer) -> Pool:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from tamis.brief import LoadedBrief
-from tamis.checks.parser_pool import ParserPool
+from tamis.checks.parser_pool import ParserPool, cores
 from tamis.clock import Clock
 from tamis.desks import Desk
 from tamis.ledger import Ledger
@@ -61,5 +61,7 @@ class Sieve:
 
     async def _sift(self) -> tuple[Pool, list[Draft]]:
         """All drafts, and those that are whole, the same ones folded; the desk has begun with them by then."""
-        with ParserPool() as parsers:
+        # for other desks it measures texts, on one core fewer than there are: the rest of the pipeline needs one
+        software = self._run.loaded.brief.desk == "software"
+        with ParserPool(processes=None if software else max(1, min(4, cores() - 1))) as parsers:
             return await Sifting(self._run, self._writer, self.desk, parsers).sift()

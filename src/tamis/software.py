@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain
 
-from tamis.behaviour import answers, next_round
+from tamis.behaviour import answers, next_round, symbolic
 from tamis.behaviour.asking import converse, told_before
 from tamis.behaviour.camps import Camp, camps_of
 from tamis.behaviour.choice import Chosen, choice_of, chosen_of, nothing_to_call, question_of
@@ -20,6 +20,7 @@ from tamis.behaviour.decisions import Decision, decisions_of
 from tamis.behaviour.ground import ground_of
 from tamis.behaviour.grow import Budget, explore
 from tamis.behaviour.hints import Hints, hints_of
+from tamis.behaviour.inputs import Maker
 from tamis.behaviour.inquiry import Choosing, Inquiry
 from tamis.behaviour.lab import Lab
 from tamis.behaviour.matrix import Matrix
@@ -53,6 +54,8 @@ class SoftwareDesk:
     fit: Fit = FITTED
 
     def __init__(self, run: Run, *, owner: Owner | None = None) -> None:
+        if run.loaded.settings.behaviour.crosshair:
+            symbolic.demand()
         self._run = run
         self._owner = owner
         self._open = ExitStack()
@@ -79,12 +82,15 @@ class SoftwareDesk:
         names: dict[str, str] = {}
 
         def arriving() -> Iterator[tuple[Draft, bytes]]:
+            since = run.clock.now()
             for draft in chain((first,), missing):
+                span.wait(run.clock.now() - since, on="folding")
                 names[draft.id] = draft.name
                 yield draft, pool.contents[draft.id]
+                since = run.clock.now()
 
         with run.spans.span("tests", "tests", cpu=time.thread_time) as span:
-            for found in check.follow(arriving()):
+            for found in check.follow(arriving(), codes=pool.codes):
                 self._tested(found, names.pop(found.draft), check.spec, span)
 
     def _tested(self, found: Found, name: str, check: Spec, span: OpenSpan) -> None:
@@ -158,6 +164,8 @@ class SoftwareDesk:
         """Explores what the drafts do, and where they part."""
         surface, hints = self._what_can_be_called(pool, drafts)
         matrix = self._explore(surface, hints, drafts, observe, again)
+        if self._run.loaded.settings.behaviour.crosshair and matrix.programs:
+            self._search(pool, matrix, Maker(surface, hints), observe, again)
         return Seen(surface, matrix, decisions_of(matrix, surface, observe, hints=hints, again=again))
 
     def _what_can_be_called(self, pool: Pool, drafts: Sequence[Draft]) -> tuple[Surface, Hints]:
@@ -184,6 +192,19 @@ class SoftwareDesk:
         ids = [draft.id for draft in drafts]
         rng = random.Random(settings.seed)
         return explore(surface, hints, ids, observe, rng=rng, budget=budget, again=again, progress=advance)
+
+    def _search(self, pool: Pool, matrix: Matrix, maker: Maker, observe: Observer, again: Observer) -> None:
+        """Looks further for what parts drafts that exploring has left together."""
+        run, box = self._run, self._sandbox()
+        budget = symbolic.SearchBudget(cpu_seconds=run.loaded.settings.behaviour.crosshair_cpu_seconds)
+        searcher = symbolic.Searcher(run, box.search, pool.contents, args={"module": run.loaded.module})
+        run.progress.start("CrossHair", budget.pairs)
+        with run.spans.span("tests", "crosshair") as span:
+            searched = symbolic.search(
+                matrix, maker, searcher, observe, again=again, budget=budget, progress=run.progress.advance
+            )
+            span.cpu_seconds += searcher.cpu_seconds
+        searcher.conclude(matrix.drafts, searched)
 
     def _observer(self, pool: Pool, *, hash_seed: int) -> Observer:
         box = self._sandbox()

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
 from importlib.metadata import version
 from pathlib import Path
-from typing import Protocol, cast
+from typing import Literal, Protocol, cast
 
 ENCODING = "o200k_base"
 PIECE_CHARS = 65_536
@@ -56,8 +56,7 @@ def count_words(text: str) -> int:
     of their characters counts as one."""
     characters = 0
     if not text.isascii():
-        text, characters = _CJK.subn(" ", text)
-        text = _NO_WORDS.sub(" ", _JOINERS.sub("", text.replace("’", "'")))
+        text, characters = _plain(text)
     kinds = text.encode("utf-8", "replace").translate(_KINDS)
     joined = (b" " + kinds).replace(b"w-w", b"www").replace(b"w-w", b"www")
     return characters + joined.count(b" w") + joined.count(b"-w")
@@ -65,7 +64,54 @@ def count_words(text: str) -> int:
 
 def spaced_words(text: str) -> list[str]:
     """What stands between white space, punctuation and all; Chinese and Japanese characters one by one."""
-    return text.split() if text.isascii() else _CJK.sub(r" \g<0> ", text).split()
+    if text.isascii() or not any(_kind_of(char) == "character" for char in _beyond_ascii(text)):
+        return text.split()
+    return _CJK.sub(r" \g<0> ", text).split()
+
+
+def _plain(text: str) -> tuple[str, int]:
+    """The text without signs beyond ASCII and without Chinese and Japanese characters, and how many of those it has."""
+    beyond = _beyond_ascii(text)
+    if len(beyond) > FEW:
+        text, characters = _CJK.subn(" ", text)
+        return _NO_WORDS.sub(" ", _JOINERS.sub("", text.replace("’", "'"))), characters
+    characters = 0
+    for char in beyond:
+        match _kind_of(char):
+            case "character":
+                characters += text.count(char)
+                text = text.replace(char, " ")
+            case "apostrophe":
+                text = text.replace(char, "'")
+            case "joiner":
+                text = text.replace(char, "")
+            case "sign":
+                text = text.replace(char, " ")
+            case _:
+                pass
+    return text, characters
+
+
+FEW = 30
+"""So many different characters beyond ASCII are gone through one by one."""
+
+
+def _beyond_ascii(text: str) -> set[str]:
+    """The different characters that are not ASCII. In most scripts they are few, so a text can be gone through once for
+    each, which is many times quicker than asking of each of its characters what it is."""
+    return set(text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass"))
+
+
+@functools.lru_cache(maxsize=4_096)
+def _kind_of(char: str) -> Literal["character", "apostrophe", "joiner", "sign", "letter"]:
+    if _CJK.match(char):
+        return "character"
+    if char == "’":
+        return "apostrophe"
+    return "joiner" if _JOINERS.match(char) else "sign" if _NO_WORDS.match(char) else "letter"
+
+
+_ASCII = bytes(range(128))
 
 
 _CJK = re.compile(

@@ -117,6 +117,8 @@ def test_what_can_be_allowed_is_what_the_sandbox_can_allow() -> None:
         ('[draft]\ncompile = ["cc", "main.c"]\n', "not what runs it"),
         ('[draft]\nfile = "main.c"\n', "not what runs it"),
         ('[draft]\ncommand = ["./main"]\n[sandbox]\ncommand = ["docker", "run"]\n', "can't be run in the box"),
+        ('[draft]\ncommand = ["./main"]\n[behaviour]\ncrosshair = true\n', "crosshair reads drafts that are Python"),
+        ('[sandbox]\ncommand = ["docker"]\n[behaviour]\ncrosshair = true\n', "in the box of this machine"),
     ],
 )
 def test_what_of_a_draft_s_command_would_be_passed_over_is_refused(text: str, told: str) -> None:

@@ -6,8 +6,12 @@ import math
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
+from uuid import UUID
 
 from tamis.behaviour.kinds import Kind
+from tamis.behaviour.programs import is_ref, refs_in
+from tamis.sandbox import Value, decode
 
 
 def literal_value(source: str) -> object:
@@ -19,6 +23,7 @@ TYPES: Mapping[str, tuple[type, ...]] = {
     "int": (int,), "str": (str,), "float": (float, int), "bool": (bool,), "bytes": (bytes,), "date": (datetime.date,),
     "datetime": (datetime.datetime,), "time": (datetime.time,), "timedelta": (datetime.timedelta,),
     "Decimal": (Decimal,), "Fraction": (Fraction,), "none": (type(None),), "complex": (complex, float, int),
+    "UUID": (UUID,), "Path": (type(Path()),),
 }  # fmt: skip
 
 
@@ -77,3 +82,19 @@ def _is_sane(value: object, *, named: bool) -> bool:  # noqa: PLR0911 (one answe
                 _is_sane(k, named=named) and _is_sane(v, named=False) for k, v in value.items()
             )
     return True
+
+
+def fits_with_objects(value: Value, kind: Kind, keyed: frozenset[str]) -> bool:
+    """The same for a kind with objects in it: the objects themselves are right by how they are made. `keyed` are the
+    classes that a plain dict may stand for."""
+    if kind.name == "union":
+        return any(fits_with_objects(value, k, keyed) for k in kind.of)
+    if kind.name in {"list", "run", "tuple"}:
+        if not (isinstance(value, list) and len(value) == 2 and isinstance(value[1], list)):
+            return False
+        kinds = kind.of if kind.name == "tuple" else (kind.within(),) * len(value[1])
+        right = value[0] == ("list" if kind.name == "list" else "tuple") and len(kinds) == len(value[1])
+        return right and all(fits_with_objects(v, k, keyed) for v, k in zip(value[1], kinds, strict=True))
+    if kind.name == "class" and (is_ref(value) or kind.of_class not in keyed):
+        return is_ref(value)
+    return not refs_in(value) and fits(decode(value), Kind(name="dict") if kind.name == "class" else kind)

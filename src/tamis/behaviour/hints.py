@@ -14,6 +14,7 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from typing import TypeVar
+from uuid import UUID
 
 from tamis.behaviour.kinds import ANY, Kind
 from tamis.behaviour.lift import Lifted, lift_examples, lift_tests
@@ -31,7 +32,7 @@ DAY_WORDS = {"days": 1, "weeks": 7}
 SINGULAR: Mapping[type, str] = {
     bool: "bool", int: "int", float: "float", str: "str", bytes: "bytes", datetime.date: "date",
     datetime.datetime: "datetime", datetime.time: "time", datetime.timedelta: "timedelta", Decimal: "Decimal",
-    Fraction: "Fraction", type(None): "none",
+    Fraction: "Fraction", UUID: "UUID", type(None): "none",
 }  # fmt: skip
 
 

@@ -11,13 +11,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from tamis.behaviour.fitting import fits
+from tamis.behaviour.fitting import fits, fits_with_objects
 from tamis.behaviour.hints import Hints
 from tamis.behaviour.kinds import Kind
 from tamis.behaviour.programs import (
     bound_values,
     day_of,
-    is_ref,
     refs_in,
     refs_of,
     unique,
@@ -43,6 +42,7 @@ class Maker:
         self.values = Values(hints, stateful=bool(surface.classes))
         self._functions = {f.name: f for f in surface.functions}
         self._classes = {c.name: c for c in surface.classes}
+        self._keyed = frozenset(c.name for c in surface.classes if c.keyed)
         self._members = {(c.name, m.name): m for c in surface.classes for m in c.members}
         self._entries = [s for s in surface.signatures() if self._makeable(s)]
         self._exchanged = {k.of_class for s in surface.signatures() for p in s.params for k in _within(p.kind)}
@@ -134,7 +134,7 @@ class Maker:
     def _fits(self, value: Value, param: Param) -> bool:
         kind = self.kind_of(param)
         if kind.mentions("class"):
-            return _fits_class(value, kind)
+            return fits_with_objects(value, kind, self._keyed)
         if refs_in(value):
             return kind.name == "any"
         plain = decode(value)
@@ -210,17 +210,16 @@ class Maker:
             kind = rng.choice(kind.of)
         if kind.name == "class":
             return ["ref", self.object_of(rng, program, near, kind.of_class, depth=depth + 1)]
-        if kind.name in {"list", "run"} and kind.within().name == "class":
-            objects = [self._element(rng, program, near, kind, depth) for _ in range(rng.choice((0, 1, 2, 2, 3)))]
-            return ["list" if kind.name == "list" else "tuple", objects]
         if kind.mentions("class"):
-            raise Unmakeable(kind.name)
+            if kind.name not in {"list", "run", "tuple"}:
+                raise Unmakeable(kind.name)  # as a set's items or a dict's keys, objects would have to be hashable
+            inner = kind.of if kind.name == "tuple" else kind.of[:1] * rng.choice((0, 1, 2, 2, 3))
+            each = [replace(param, kind=k, name=f"{param.name}[]") for k in inner]
+            parts = [self.argument(rng, program, near, p, method, depth=depth) for p in each]
+            return ["list" if kind.name == "list" else "tuple", parts]
         drawn = self.values.draw(rng, near, kind, param.name, method=method)
         near.add(param.name, drawn)
         return encode(drawn)
-
-    def _element(self, rng: random.Random, program: list[Call], near: Near, kind: Kind, depth: int) -> Value:
-        return ["ref", self.object_of(rng, program, near, kind.within().of_class, depth=depth + 1)]
 
     def object_of(self, rng: random.Random, program: list[Call], near: Near, name: str, *, depth: int = 0) -> int:
         """The place of an object of the class: one that is there already, mostly, else a new one. Raises
@@ -416,17 +415,6 @@ def _twisted(value: object) -> list[object]:  # noqa: PLR0911 (one answer for ea
         case list():
             return [tuple(value), None]
     return []
-
-
-def _fits_class(value: Value, kind: Kind) -> bool:
-    """Whether the value fits a kind with objects in it: the objects themselves are right by how they are made."""
-    if kind.name == "union":
-        return any(_fits_class(value, k) for k in kind.of)
-    if kind.name in {"list", "run"} and isinstance(value, list) and len(value) == 2 and isinstance(value[1], list):
-        return value[0] == {"list": "list", "run": "tuple"}[kind.name] and all(map(is_ref, value[1]))
-    if kind.name == "class":
-        return is_ref(value)
-    return not refs_in(value) and fits(decode(value), kind)
 
 
 def _got(program: list[Call], name: str, on: int | None = None) -> int:

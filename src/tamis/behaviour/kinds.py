@@ -12,7 +12,7 @@ from tamis.records import Record
 
 SIMPLE = {
     "int", "str", "float", "bool", "bytes", "date", "datetime", "time", "timedelta", "Decimal", "Fraction", "complex",
-    "object",
+    "object", "UUID", "Path",
 }  # fmt: skip
 CONTAINERS = {
     "list": "list", "List": "list", "Sequence": "list", "MutableSequence": "list", "Iterable": "list",
@@ -21,6 +21,7 @@ CONTAINERS = {
     "FrozenSet": "frozenset", "dict": "dict", "Dict": "dict", "Mapping": "dict", "MutableMapping": "dict",
     "defaultdict": "dict", "OrderedDict": "dict", "Counter": "counter", "tuple": "tuple", "Tuple": "tuple",
 }  # fmt: skip
+ALIASES = {"PurePath": "Path", "PosixPath": "Path", "PurePosixPath": "Path"}
 WRAPPERS = {"Annotated", "Final", "ClassVar", "Required", "NotRequired", "ReadOnly", "Type", "Awaitable"}
 NUMBERS = frozenset({"int", "float", "Decimal", "Fraction"})
 
@@ -83,6 +84,7 @@ def _named(name: str, declared: Mapping[str, ast.expr | None]) -> Kind:
         alias = declared[name]
         rest = {k: v for k, v in declared.items() if k != name}
         return kind_of(alias, rest) if alias is not None else Kind(name="class", of_class=name)
+    name = ALIASES.get(name, name)
     if name in SIMPLE:
         return Kind(name=name)
     if name in {"None", "NoneType"}:

@@ -11,6 +11,7 @@ import datetime
 import decimal
 import fractions
 import operator
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -25,7 +26,7 @@ SAFE: Mapping[str, Callable[..., object]] = {
     "Decimal": decimal.Decimal, "Fraction": fractions.Fraction, "int": int, "float": float, "str": str, "bool": bool,
     "list": list, "tuple": tuple, "dict": dict, "set": set, "frozenset": frozenset, "range": range, "len": len,
     "sorted": sorted, "sum": sum, "min": min, "max": max, "abs": abs, "round": round, "zip": zip, "reversed": reversed,
-    "enumerate": enumerate, "chr": chr, "ord": ord,
+    "enumerate": enumerate, "chr": chr, "ord": ord, "UUID": uuid.UUID,
 }  # fmt: skip
 METHODS = {
     "isoformat", "fromisoformat", "strptime", "strftime", "replace", "upper", "lower", "strip", "split", "join",

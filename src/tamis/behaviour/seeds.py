@@ -8,11 +8,14 @@ import datetime
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from uuid import UUID
 
 from tamis.behaviour.lift import Hole, Lifted, LiftedCall, Made, Member
 from tamis.sandbox import Call, Program, Value, encode
 
-PLAIN = (type(None), bool, int, float, str, bytes, datetime.date, datetime.time, datetime.timedelta, Decimal, Fraction)
+PLAIN = (
+    type(None), bool, int, float, str, bytes, datetime.date, datetime.time, datetime.timedelta, Decimal, Fraction, UUID,
+)  # fmt: skip
 
 
 def bound(call: LiftedCall) -> list[tuple[str, object]]:

@@ -27,7 +27,8 @@ T = TypeVar("T")
 
 EXCEPTION = re.compile(r"(Error|Exception|Warning|Interrupt|Exit)$")
 ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
-FIELDED = {"dataclass", "dataclasses", "NamedTuple", "BaseModel", "Struct", "define", "attrs", "frozen"}
+TYPED_DICT = "TypedDict"
+FIELDED = {TYPED_DICT, "dataclass", "dataclasses", "NamedTuple", "BaseModel", "Struct", "define", "attrs", "frozen"}
 FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n]*\n(.*?)^[ \t]*\1[ \t]*$", re.DOTALL | re.MULTILINE)
 INLINE_SIGNATURE = re.compile(r"`(?:def\s+)?([A-Za-z_]\w*\([^`]*\)\s*->\s*[^`]+?):?`")
 UNSAID_DUNDERS = {"__init__", "__new__", "__post_init__", "__hash__", "__init_subclass__", "__class_getitem__"}
@@ -61,11 +62,13 @@ class Signature(Record, frozen=True, kw_only=True):
 
 
 class ClassSurface(Record, frozen=True, kw_only=True):
-    """A class: how an object of it is made, and what can be done with one."""
+    """A class: how an object of it is made, and what can be done with one. `keyed` says that it is a TypedDict: a plain
+    dict with its keys is one."""
 
     name: str
     constructor: Signature
     members: tuple[Signature, ...]
+    keyed: bool = False
 
 
 class Surface(Record, frozen=True, kw_only=True):
@@ -271,9 +274,10 @@ def _class(cls: ast.ClassDef, declared: Declared, comments: Mapping[int, str]) -
     if constructor is None:
         given = fields if FIELDED & ({_last_name(d) for d in cls.decorator_list} | _bases(cls)) else ()
         constructor = Signature(name=cls.name, form="constructor", of=cls.name, params=given)
-    for field in fields:
+    keyed = TYPED_DICT in _bases(cls)
+    for field in () if keyed else fields:
         members.setdefault(field.name, Signature(name=field.name, form="property", of=cls.name, returns=field.kind))
-    return ClassSurface(name=cls.name, constructor=constructor, members=tuple(members.values()))
+    return ClassSurface(name=cls.name, constructor=constructor, members=tuple(members.values()), keyed=keyed)
 
 
 def _is_dunder(name: str) -> bool:
@@ -291,14 +295,23 @@ def _form(function: Function) -> Form | None:
 
 
 def _fields(cls: ast.ClassDef, declared: Declared) -> tuple[Param, ...]:
-    """The annotated attributes of a class body, in order: a dataclass's fields."""
+    """The annotated attributes of a class body, in order: a dataclass's fields, or the keys of a TypedDict."""
     found = []
+    keys = TYPED_DICT in _bases(cls)
     for s in cls.body:
         if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name) and not s.target.id.startswith("_"):
             default = ast.unparse(s.value) if s.value is not None else ""
             kind = kind_of(s.annotation, declared)
-            found.append(Param(name=s.target.id, kind=kind, optional=bool(default), default=default))
+            optional = bool(default) or (keys and _may_lack(cls, s.annotation))
+            found.append(Param(name=s.target.id, kind=kind, optional=optional, default=default, keyword=keys))
     return tuple(found)
+
+
+def _may_lack(cls: ast.ClassDef, annotation: ast.expr) -> bool:
+    """Whether a TypedDict need not have the key of this annotation."""
+    word = _last_name(annotation)
+    partial = any(k.arg == "total" and isinstance(k.value, ast.Constant) and not k.value.value for k in cls.keywords)
+    return word == "NotRequired" or (partial and word != "Required")
 
 
 def _signature(fn: Function, form: Form, of: str, declared: Declared, comments: Mapping[int, str]) -> Signature:
@@ -373,7 +386,8 @@ def _common(each: Sequence[Mapping[str, T]], enough: int) -> dict[str, T]:
 def _common_class(found: Sequence[ClassSurface], enough: int) -> ClassSurface:
     constructor = _common([{"": c.constructor} for c in found], 1)[""]
     members = _common([{m.name: m for m in c.members} for c in found], enough)
-    return ClassSurface(name=found[0].name, constructor=constructor, members=tuple(members.values()))
+    keyed = all(c.keyed for c in found)
+    return ClassSurface(name=found[0].name, constructor=constructor, members=tuple(members.values()), keyed=keyed)
 
 
 def _completed(told: Surface, shared: Surface) -> Surface:
@@ -404,4 +418,5 @@ def _filled_class(mine: ClassSurface, theirs: ClassSurface | None) -> ClassSurfa
     members = {m.name: m for m in theirs.members}
     constructor = mine.constructor if mine.constructor.params else theirs.constructor
     filled = tuple(_filled(m, members.get(m.name)) for m in mine.members)
-    return ClassSurface(name=mine.name, constructor=_filled(constructor, theirs.constructor), members=filled)
+    constructor = _filled(constructor, theirs.constructor)
+    return ClassSurface(name=mine.name, constructor=constructor, members=filled, keyed=mine.keyed)

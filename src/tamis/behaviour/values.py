@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
+from uuid import UUID
 
 from tamis.behaviour.fitting import is_of, literal_value
 from tamis.behaviour.hints import Hints
@@ -100,8 +102,8 @@ class Values:
             "bool": lambda rng, *_: rng.random() < 0.5, "str": self._str, "bytes": self._bytes, "date": self._date,
             "datetime": self._datetime, "time": self._time, "timedelta": self._timedelta, "none": lambda *_: None,
             "list": self._list, "run": self._run, "tuple": self._tuple, "set": self._set, "frozenset": self._frozenset,
-            "dict": self._dict, "counter": self._counter, "complex": self._float,
-            "union": self._union, "literal": self._literal, "any": self._any, "object": self._any,
+            "dict": self._dict, "counter": self._counter, "complex": self._float, "UUID": self._uuid,
+            "Path": self._path, "union": self._union, "literal": self._literal, "any": self._any, "object": self._any,
         }  # fmt: skip
 
     def used_for(self, method: str, param: str) -> list[object]:
@@ -262,6 +264,17 @@ class Values:
 
     def _bytes(self, rng: random.Random, near: Near, kind: Kind, param: str) -> bytes:
         return self._str(rng, near, kind, param).encode()
+
+    def _uuid(self, rng: random.Random, _near: Near, _kind: Kind, _param: str) -> UUID:
+        """One of a few, so that the same one comes again."""
+        return UUID(f"00000000-0000-4000-8000-{rng.choice((1, 1, 2, 3)):012}")
+
+    def _path(self, rng: random.Random, near: Near, kind: Kind, param: str) -> Path:
+        """A path of few parts, with endings of the drafts' own."""
+        last = rng.choice(("a", "b.txt", "B.TXT", "a.tar.gz", ".a", "a b.txt", self._str(rng, near, kind, param)))
+        if rng.random() < 0.3:
+            last = f"a{rng.choice([t for t in self.hints.texts if t.startswith('.')] or ['.csv'])}"
+        return Path(rng.choice(("", "", "a/", "a/b/", "/a/", "../", "a/../")) + last.replace("\0", ""))
 
     # containers
 

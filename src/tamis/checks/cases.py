@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from tamis.brief import LoadedBrief
 from tamis.checks.base import Found
+from tamis.checks.codes import Codes
 from tamis.checks.tests import answer_of
 from tamis.config import DraftSection
 from tamis.errors import CheckError
@@ -50,7 +51,7 @@ class CasesCheck:
             sources = {draft.id: content for draft, content in several if suffix_of(draft.name) == suffix}
             yield from self._found(sources, command_of(self._draft, suffix))
 
-    def follow(self, drafts: Iterator[tuple[Draft, bytes]]) -> Iterator[Found]:
+    def follow(self, drafts: Iterator[tuple[Draft, bytes]], *, codes: Codes | None = None) -> Iterator[Found]:  # noqa: ARG002 - a command makes its own of them
         """The same for drafts that are still arriving. The first one says which suffix all have; one of another
         suffix waits for `look`."""
         first = next(drafts, None)

@@ -16,6 +16,7 @@ from typing import Literal
 
 from tamis.brief import LoadedBrief
 from tamis.checks.base import Found
+from tamis.checks.layout import without_layout
 from tamis.checks.near import SHINGLE_WORDS, Near, NearIndex, Signature, shingles, signatures
 from tamis.checks.parser_pool import Job, ParserPool
 from tamis.checks.parses import language_of
@@ -70,8 +71,9 @@ class Duplicates:
     """Places drafts as they come; drafts of earlier calls count as earlier drafts.
 
     `contents` gives the content of a draft placed before; without it the keepers' contents are held in memory.
-    `shapes` are the shapes that the check `parses` told already, by draft id. `visible` are names that outsiders use
-    though they begin with an underscore. `pool` is used where given and left open."""
+    `shapes` are the shapes that the check `parses` told already, by draft id, None where it found none; `signatures`
+    what the drafts' texts are known by, where they were measured already. `visible` are names that outsiders use though
+    they begin with an underscore. `pool` is used where given and left open."""
 
     def __init__(
         self,
@@ -79,7 +81,8 @@ class Duplicates:
         *,
         similarity: float = 0.8,
         contents: Callable[[str], bytes] | None = None,
-        shapes: Mapping[str, str] | None = None,
+        shapes: Mapping[str, str | None] | None = None,
+        signatures: Mapping[str, Signature] | None = None,
         visible: frozenset[str] = frozenset(),
         pool: ParserPool | None = None,
     ) -> None:
@@ -87,12 +90,16 @@ class Duplicates:
         self._similarity = similarity
         self._held: dict[str, bytes] | None = {} if contents is None else None
         self._contents = contents or self._from_held
-        self._shapes = shapes or {}
+        self._shapes = shapes if shapes is not None else {}
+        self._signatures = signatures if signatures is not None else {}
         self._visible = tuple(sorted(visible))
         self._pool = pool
         self._by_bytes: dict[str, str] = {}
         self._by_shape: dict[tuple[str, str], dict[str | None, str]] = {}
-        """Shape → tree → keeper. Most shapes are met once: a tree is only made, and None gone, at the second."""
+        """Shape → tree → keeper. Most shapes are met once: a tree is only made, and None gone, at the second that
+        differs in more than its layout."""
+        self._by_layout: dict[tuple[str, str], dict[str, str]] = {}
+        """Shape → what is left of the text without its layout → keeper, from a shape's second draft on."""
         self._near = NearIndex(similarity, lambda draft: self._contents(draft).decode("utf-8", "replace"))
 
     @property
@@ -112,15 +119,15 @@ class Duplicates:
                 yield from self._placed(batch, pool)
 
     def _placed(self, batch: Sequence[tuple[Draft, bytes]], pool: ParserPool) -> Iterator[Place]:
-        blobs = [digest(content) for _, content in batch]
+        blobs = [draft.blob or digest(content) for draft, content in batch]
         fresh = [each for each, blob in zip(batch, blobs, strict=True) if blob not in self._by_bytes]
         shapes = self._shapes_of(fresh, pool) if self._desk == "software" else {}
-        texts = {draft.id: shingles(content.decode("utf-8", "replace")) for draft, content in fresh}
-        signed = dict(zip(texts, signatures(list(texts.values())), strict=True))
+        signed = self._signed(fresh)
+        self._near.look_ahead(list(signed.values()))
         for (draft, content), blob in zip(batch, blobs, strict=True):
             place = self._same_bytes(draft, blob) or self._same_tree(draft, content, shapes.get(draft.id), pool)
             if place is None:
-                place = self._similar(draft, texts[draft.id], signed[draft.id])
+                place = self._similar(draft, content, signed[draft.id])
             if place.alike is None:
                 self._keep(draft.id, content, signed[draft.id])
             self._by_bytes.setdefault(blob, place.keeper)
@@ -138,14 +145,46 @@ class Duplicates:
         if not trees:
             trees[None] = draft.id
             return None
-        if None in trees:
-            first = trees.pop(None)
-            trees[self._tree_of(self._contents(first), language, pool) or first] = first
-        keeper = trees.setdefault(self._tree_of(content, language, pool) or draft.id, draft.id)
+        texts = self._texts_of(language, shape, trees)
+        left = without_layout(content) if language == "python" else None
+        keeper = texts.get(digest(left)) if left is not None else None
+        if keeper is None:
+            keeper = self._in_trees(draft.id, content, language, trees, pool)
+            if left is not None:
+                texts[digest(left)] = keeper
         return Place(draft=draft.id, keeper=keeper, alike="same syntax tree") if keeper != draft.id else None
 
-    def _similar(self, draft: Draft, own: Sequence[str], signature: Signature) -> Place:
-        near = self._near.nearest(own, signature)
+    def _texts_of(self, language: str, shape: str, trees: Mapping[str | None, str]) -> dict[str, str]:
+        """What is left of the drafts of this shape without comments and blank lines, and who stands for each: those who
+        differ in nothing else are far quicker seen to be the same by that than by their trees."""
+        texts = self._by_layout.get((language, shape))
+        if texts is None:
+            texts = self._by_layout[language, shape] = {}
+            left = without_layout(self._contents(trees[None])) if language == "python" else None
+            if left is not None:
+                texts[digest(left)] = trees[None]
+        return texts
+
+    def _in_trees(
+        self, draft: str, content: bytes, language: str, trees: dict[str | None, str], pool: ParserPool
+    ) -> str:
+        """The keeper of those that have this draft's tree, itself where it is the first."""
+        if None in trees:
+            first = trees.pop(None)
+            own, other = self._trees_of((content, self._contents(first)), language, pool)
+            trees[other or first] = first
+        else:
+            (own,) = self._trees_of((content,), language, pool)
+        return trees.setdefault(own or draft, draft)
+
+    def _signed(self, drafts: Sequence[tuple[Draft, bytes]]) -> dict[str, Signature]:
+        known = {draft.id: self._signatures[draft.id] for draft, _ in drafts if draft.id in self._signatures}
+        missing = [(draft.id, content) for draft, content in drafts if draft.id not in known]
+        found = signatures([shingles(content.decode("utf-8", "replace")) for _, content in missing])
+        return known | {draft: signature for (draft, _), signature in zip(missing, found, strict=True)}
+
+    def _similar(self, draft: Draft, content: bytes, signature: Signature) -> Place:
+        near = self._near.nearest(lambda: shingles(content.decode("utf-8", "replace")), signature)
         if near is not None and self._desk != "software":
             return Place(draft=draft.id, keeper=near.text, alike="near-duplicate", similarity=near.similarity)
         return Place(draft=draft.id, keeper=draft.id, near=near)
@@ -168,11 +207,11 @@ class Duplicates:
         shapes = ((draft, parsed.shape if parsed else self._shapes.get(draft)) for draft, parsed in pool.parse(items))
         return {draft: shape for draft, shape in shapes if shape is not None}
 
-    def _tree_of(self, content: bytes, language: str, pool: ParserPool) -> str | None:
-        """The canonical tree's digest, None where there is no telling (it is too deep to walk)."""
-        job = Job(language="tree" if language == "python" else language, content=content, keep=self._visible)
-        _, parsed = next(pool.parse([("", job)]))
-        return parsed.tree if parsed else None
+    def _trees_of(self, contents: Sequence[bytes], language: str, pool: ParserPool) -> list[str | None]:
+        """The canonical trees' digests, None where there is no telling (one is too deep to walk)."""
+        name = "tree" if language == "python" else language
+        jobs = [("", Job(language=name, content=content, keep=self._visible)) for content in contents]
+        return [parsed.tree if parsed else None for _, parsed in pool.parse(jobs)]
 
 
 def duplicates_of(brief: LoadedBrief) -> Duplicates:

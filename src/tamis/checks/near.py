@@ -12,21 +12,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from rensa import RMinHash
+from numpy.typing import NDArray
 
+from tamis.checks.shingling import BANDS, ROWS, SHINGLE_WORDS, minima, shingles
 from tamis.records import Record
-from tamis.tokens import spaced_words
 
-SHINGLE_WORDS = 3
-BANDS = 16
-ROWS = 4
-"""Texts of similarity s share at least two of the bands with probability 1 - (1 - s^4)^16 - 16 s^4 (1 - s^4)^15: 0.997
-at 0.8, 0.26 at 0.5, 0.007 at 0.3."""
+__all__ = ["BANDS", "SHINGLE_WORDS", "Near", "NearIndex", "Signature", "jaccard", "shingles", "signatures"]
+
 BANDS_IN_COMMON = 2
 BUCKET_TEXTS = 4
 COMPARED = 8
-SEED = 1997
 CACHED_SHINGLES = 200_000
+SETTLED_AT_ONCE = 1_024
 
 Signature = Sequence[int]
 Shingles = frozenset[str]
@@ -39,22 +36,16 @@ class Near(Record, frozen=True, kw_only=True):
     similarity: float
 
 
-def shingles(text: str) -> list[str]:
-    """Every three words in a row, small letters, however they are spaced; a shorter text as one."""
-    words = spaced_words(text.lower())
-    if len(words) < SHINGLE_WORDS:
-        return [" ".join(words)] if words else []
-    return list(map(" ".join, zip(*(words[start:] for start in range(SHINGLE_WORDS)), strict=False)))
-
-
 def signatures(texts: Sequence[Sequence[str]]) -> list[Signature]:
-    """What the index knows each text by: a hash of 64 bits for each band of its shingles' MinHash, the same on every
-    machine."""
-    if not texts:
+    """What the index knows each text by, from its shingles."""
+    return bands_of(np.array(minima(texts), np.uint64))
+
+
+def bands_of(rows: NDArray[np.uint64]) -> list[Signature]:
+    """The same from its MinHash (texts × BANDS * ROWS): a hash of 64 bits for each band."""
+    if not len(rows):
         return []
-    rows = RMinHash.digest_matrix_from_token_sets(texts, BANDS * ROWS, SEED).to_rows()
-    minima = np.array(rows, np.uint64).reshape(len(texts), BANDS, ROWS)
-    mixed = (minima * _FACTORS).sum(axis=2, dtype=np.uint64) + _BAND_NUMBERS
+    mixed = (rows.reshape(-1, BANDS, ROWS) * _FACTORS).sum(axis=2, dtype=np.uint64) + _BAND_NUMBERS
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)  # SplitMix64's finaliser
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     bands: list[Signature] = (mixed ^ (mixed >> np.uint64(31))).tolist()
@@ -71,66 +62,124 @@ def jaccard(one: Shingles, other: Shingles) -> float:
 
 
 class NearIndex:
-    """Texts added so far, by name. `text_of` gives a text added before, when it has to be compared again.
+    """Texts added so far, by name, up to a quarter of a billion. `text_of` gives a text added before, when it has to be
+    compared again.
 
-    Bands are found by open addressing: a slot holds a text's number, from 1, and what its band is stands in `_bands`.
-    """
+    Bands are found by open addressing: a slot holds a place in `_bands`, where all bands of all texts stand. Slots are
+    searched and filled for many texts at once; those added since stand in a dictionary meanwhile. What is
+    found does not depend on when they move from there."""
 
     def __init__(self, similarity: float, text_of: Callable[[str], str]) -> None:
         self._similarity = similarity
         self._text_of = text_of
         self._names: list[str] = [""]
         self._bands = array("Q", bytes(8 * BANDS))
-        self._slots = array("I", bytes(4 << 10))
+        self._slots = np.zeros(1 << 10, np.uint32)
         self._filled = 0
+        self._placed = 1
+        """From this text on they stand in no slot."""
+        self._fresh: dict[int, tuple[int, ...]] = {}
+        """Band → the texts that have it, of those in no slot."""
+        self._ahead: dict[int, _Shared] = {}
         self._cache: OrderedDict[int, Shingles] = OrderedDict()
         self._cached = 0
 
-    def nearest(self, own: Sequence[str], signature: Signature) -> Near | None:
-        """The most similar of the texts added, None where none is similar enough."""
+    def look_ahead(self, signatures: Sequence[Signature]) -> None:
+        """Searches the slots for all of these at once, which is a fraction of what it takes one by one. They are asked
+        about next, each by the very object given here."""
+        if len(self._names) - self._placed >= SETTLED_AT_ONCE:
+            self._settle()
+        self._ahead = dict(zip(map(id, signatures), self._in_slots(signatures), strict=True))
+
+    def nearest(self, own: Callable[[], Sequence[str]], signature: Signature) -> Near | None:
+        """The most similar of the texts added, None where none is similar enough. `own` gives the text's shingles, and
+        is asked only where there is one that it may be near to."""
         likely = self._likely(signature)
         if not likely:
             return None
-        shingles_here = frozenset(own)
+        shingles_here = frozenset(own())
         best, text = max((jaccard(shingles_here, self._shingles(text)), -text) for text in likely)
         return Near(text=self._names[-text], similarity=best) if best >= self._similarity else None
 
     def add(self, name: str, signature: Signature) -> None:
-        text = len(self._names)
+        text, shared = len(self._names), self._found_ahead(signature)
         self._names.append(name)
         self._bands.extend(signature)
-        self._find_room(text, signature)
-        if 3 * self._filled > 2 * len(self._slots):
-            self._grow()
-
-    def _find_room(self, text: int, signature: Signature) -> None:
-        slots, bands, mask = self._slots, self._bands, len(self._slots) - 1
+        if not shared and self._fresh.keys().isdisjoint(signature):
+            self._fresh.update(dict.fromkeys(signature, (text,)))
+            return
         for number, band in enumerate(signature):
-            slot, same = band & mask, set[int]()
-            while stored := slots[slot]:
-                if bands[stored * BANDS + number] == band:
-                    same.add(stored)  # it may be met twice, by another of its bands too
-                    if len(same) == BUCKET_TEXTS:
-                        break
-                slot = (slot + 1) & mask
-            else:
-                slots[slot] = text
-                self._filled += 1
+            others = self._fresh.get(band, ())
+            same = sum(bits >> number & 1 for bits in shared.values())
+            if same + len(others) < BUCKET_TEXTS:
+                self._fresh[band] = (*others, text)
 
     def _likely(self, signature: Signature) -> list[int]:
         """The texts with most bands in common."""
-        slots, bands, mask = self._slots, self._bands, len(self._slots) - 1
-        shared: dict[int, int] = {}
-        """Text → a bit for each band in common: a text may be met twice in one search, by another of its bands."""
-        for number, band in enumerate(signature):
-            slot = band & mask
-            while stored := slots[slot]:
-                if bands[stored * BANDS + number] == band:
-                    shared[stored] = shared.get(stored, 0) | 1 << number
-                slot = (slot + 1) & mask
+        shared, fresh = self._found_ahead(signature), self._fresh
+        if fresh and not fresh.keys().isdisjoint(signature):
+            shared = dict(shared)
+            for number, band in enumerate(signature):
+                for text in fresh.get(band, ()):
+                    shared[text] = shared.get(text, 0) | 1 << number
         votes = {text: bits.bit_count() for text, bits in shared.items()}
         likely = [text for text, count in votes.items() if count >= BANDS_IN_COMMON]
         return sorted(likely, key=lambda text: (-votes[text], text))[:COMPARED]
+
+    def _found_ahead(self, signature: Signature) -> "_Shared":
+        if id(signature) not in self._ahead:
+            self.look_ahead([signature])
+        return self._ahead[id(signature)]
+
+    # the slots
+
+    def _in_slots(self, signatures: Sequence[Signature]) -> "list[_Shared]":
+        """For each, the texts in the slots that share bands with it, with a bit for each band in common."""
+        shared: list[_Shared] = [{} for _ in signatures]
+        bands = np.array(signatures, np.uint64).reshape(-1)
+        held, mask = np.frombuffer(self._bands, np.uint64), np.uint64(len(self._slots) - 1)
+        which, slots = np.arange(len(bands)), bands & mask
+        while len(which):
+            stored = self._slots[slots]
+            there = stored != 0
+            which, slots, stored = which[there], slots[there], stored[there]
+            same = held[stored] == bands[which]
+            for at, text in zip(which[same].tolist(), (stored[same] // BANDS).tolist(), strict=True):
+                found = shared[at // BANDS]
+                found[text] = found.get(text, 0) | 1 << at % BANDS
+            slots = (slots + np.uint64(1)) & mask
+        return shared
+
+    def _settle(self) -> None:
+        """Moves all texts into slots."""
+        self._fresh = {}
+        while 3 * (self._filled + BANDS * (len(self._names) - self._placed)) > 2 * len(self._slots):
+            # twice as many, filled again from the bands that each text was added with, in the same order
+            self._slots = np.zeros(2 * len(self._slots), np.uint32)
+            self._filled, self._placed = 0, 1
+        while self._placed < len(self._names):
+            until = min(len(self._names), self._placed + SETTLED_AT_ONCE)
+            self._fill(self._placed, until)
+            self._placed = until
+
+    def _fill(self, first: int, until: int) -> None:
+        """Puts the bands of these texts into slots, those of earlier texts first; the fifth of the same is left out."""
+        held, mask = np.frombuffer(self._bands, np.uint64), np.uint64(len(self._slots) - 1)
+        which = np.arange(first * BANDS, until * BANDS)
+        slots, met = held[which] & mask, np.zeros(len(which), np.int8)
+        while len(which):
+            free = np.flatnonzero(self._slots[slots] == 0)
+            _, firsts = np.unique(slots[free], return_index=True)  # of those that want the same one, the first has it
+            taken = free[firsts]
+            self._slots[slots[taken]] = which[taken]
+            self._filled += len(taken)
+            left = np.ones(len(which), bool)
+            left[taken] = False
+            # whoever lost a slot finds it taken now, and goes on from it like all others
+            which, slots, met = which[left], slots[left], met[left]
+            met += held[self._slots[slots]] == held[which]
+            room = met < BUCKET_TEXTS
+            which, slots, met = which[room], (slots[room] + np.uint64(1)) & mask, met[room]
 
     def _shingles(self, text: int) -> Shingles:
         if text in self._cache:
@@ -143,9 +192,6 @@ class NearIndex:
             self._cached -= len(self._cache.popitem(last=False)[1])
         return found
 
-    def _grow(self) -> None:
-        """Twice the slots, filled again from the bands that each text was added with, in the same order."""
-        self._slots = array("I", bytes(8 * len(self._slots)))
-        self._filled = 0
-        for text in range(1, len(self._names)):
-            self._find_room(text, self._bands[text * BANDS : (text + 1) * BANDS])
+
+_Shared = dict[int, int]
+"""Text → a bit for each band in common."""

@@ -35,16 +35,24 @@ CHILD = Path(__file__).with_name("parser_child.py")
 
 
 class Job(Record, frozen=True, kw_only=True):
-    """A text to be read as a language: "python", "tree" for its canonical syntax tree, or a tree-sitter grammar."""
+    """A text to be read as a language: "python", "tree" for its canonical syntax tree, or a tree-sitter grammar.
+    `file` is the file name that a Python module's code is wanted under, "" where it is not wanted. With "texts" it is
+    several, of so many bytes each as `sizes` says, and what is taken of each comes back (`tamis.checks.shingling`); the
+    tokens of those at the places `uncounted` are known."""
 
     language: str
     content: bytes
     keep: tuple[str, ...] = ()
+    file: str = ""
+    sizes: tuple[int, ...] = ()
+    uncounted: tuple[int, ...] = ()
 
 
 class Parsed(msgspec.Struct, frozen=True, kw_only=True):
     """What came of a job. `problem` is what is wrong with the text, at a line and column from 1 where there is one;
-    `missing` a grammar that is not installed, `lost` why there is no answer at all, by no fault of the text."""
+    `missing` a grammar that is not installed, `lost` why there is no answer at all, by no fault of the text. `code` is
+    how many bytes a module's code has, `marshalled` the code itself: made of a text that nobody has vetted, and for
+    nobody to read but a box."""
 
     problem: str | None = None
     line: int | None = None
@@ -53,17 +61,22 @@ class Parsed(msgspec.Struct, frozen=True, kw_only=True):
     tree: str | None = None
     missing: str | None = None
     lost: str | None = None
+    code: int = 0
+    marshalled: bytes = b""
+
+
+def cores() -> int:
+    """How many this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 class ParserPool:
     """As many processes as there are cores to use, started when first needed, ended when the context is left."""
 
     def __init__(self, *, processes: int | None = None, cpu_seconds: int = CPU_SECONDS) -> None:
-        self._size = processes or min(
-            8, len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-        )
+        self.size = processes or min(8, cores())
         self._cpu_seconds = cpu_seconds
-        self._threads = ThreadPoolExecutor(self._size, thread_name_prefix="parser")
+        self._threads = ThreadPoolExecutor(self.size, thread_name_prefix="parser")
         self._mine = threading.local()
         self._all: list[_Process] = []
 
@@ -73,10 +86,14 @@ class ParserPool:
         waiting: deque[tuple[T, Future[Parsed] | None]] = deque()
         for item, job in items:
             waiting.append((item, self._threads.submit(self._one, job) if job else None))
-            if len(waiting) > 4 * self._size:
+            if len(waiting) > 4 * self.size:
                 yield _answered(waiting.popleft())
         while waiting:
             yield _answered(waiting.popleft())
+
+    def submit(self, job: Job) -> "Future[Parsed]":
+        """The answer to one job, when it is there. It raises SandboxFault where no process can be started."""
+        return self._threads.submit(self._one, job)
 
     def cpu_seconds(self) -> float:
         """What its living processes have used so far."""
@@ -147,15 +164,23 @@ class _Process:
 
     def ask(self, job: Job, cpu_seconds: int) -> Parsed | int:
         """The answer, or the exit status of the child where it died instead."""
-        request = {"as": job.language, "bytes": len(job.content), "cpu_seconds": cpu_seconds, "keep": job.keep}
+        request = {
+            "as": job.language,
+            "bytes": len(job.content),
+            "cpu_seconds": cpu_seconds,
+            "keep": job.keep,
+            "file": job.file,
+            "sizes": job.sizes,
+            "uncounted": job.uncounted,
+        }
         assert self._child.stdin is not None
         try:
             _write_all(self._child.stdin.fileno(), json.dumps(request).encode() + b"\n" + job.content)
-            line = self._line()
+            answer = self._answer()
         except OSError:
-            line = b""
-        if line.endswith(b"\n"):
-            return msgspec.json.decode(line, type=Parsed)
+            answer = None
+        if answer is not None:
+            return answer
         self.lives = False
         with contextlib.suppress(
             subprocess.TimeoutExpired
@@ -179,21 +204,29 @@ class _Process:
         self._child.kill()
         self._child.wait()
 
-    def _line(self) -> bytes:
-        """A line of the answer, cut short where the child died, or kept silent for too long."""
+    def _answer(self) -> Parsed | None:
+        """What the child says; None where it died before it had said all, or kept silent for too long."""
+        said = bytearray()
+        while b"\n" not in said:
+            if not self._more(said):
+                return None
+        line, _, code = said.partition(b"\n")
+        parsed = msgspec.json.decode(line, type=Parsed)
+        while len(code) < parsed.code:
+            if not self._more(code):
+                return None
+        return msgspec.structs.replace(parsed, marshalled=bytes(code)) if parsed.code else parsed
+
+    def _more(self, said: bytearray) -> bool:
         assert self._child.stdout is not None
         descriptor = self._child.stdout.fileno()
-        line = b""
-        while not line.endswith(b"\n"):
-            poll = select.poll()
-            poll.register(descriptor, select.POLLIN)
-            if not poll.poll(PATIENCE_SECONDS * 1000):
-                return b""
-            block = os.read(descriptor, 65_536)
-            if not block:
-                return b""
-            line += block
-        return line
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        if not poll.poll(PATIENCE_SECONDS * 1000):
+            return False
+        block = os.read(descriptor, 1 << 20)
+        said += block
+        return bool(block)
 
 
 def _write_all(descriptor: int, content: bytes) -> None:

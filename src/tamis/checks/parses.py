@@ -14,6 +14,7 @@ import msgspec
 
 from tamis.brief import LoadedBrief
 from tamis.checks.base import Found
+from tamis.checks.codes import Codes
 from tamis.checks.parser_pool import Job, Parsed, ParserPool
 from tamis.records import Answer, Broke, Desk, Draft, Held, NoAnswer, Spec
 from tamis.writers.base import flaw
@@ -38,29 +39,33 @@ LANGUAGES = {
 
 
 class Parses:
-    """The check for one desk. `pool` is used where given and left open, else one is opened for each look. Where the
-    owner has named a command that makes a program of a draft (`by_command`), a language that no parser is known for is
+    """The check for one desk. `pool` is used where given and left open, else one is opened for each look. `codes` takes
+    the code of what Python accepts, compiled for the check already, for the box that will run it. Where the owner has
+    named a command that makes a program of a draft (`by_command`), a language that no parser is known for is
     that command's matter."""
 
-    def __init__(self, desk: Desk, *, pool: ParserPool | None = None, by_command: bool = False) -> None:
+    def __init__(
+        self, desk: Desk, *, pool: ParserPool | None = None, by_command: bool = False, codes: Codes | None = None
+    ) -> None:
         self._desk = desk
         self._pool = pool
+        self._codes = codes
         self._by_command = by_command
 
     @property
     def spec(self) -> Spec:
         version = ".".join(platform.python_version_tuple()[:2])  # the grammar is that of the Python that runs us
         command = {"command": True} if self._by_command else {}
-        return Spec(kind="check", name="parses", version="1", args={"desk": self._desk, "python": version, **command})
+        return Spec(kind="check", name="parses", version="2", args={"desk": self._desk, "python": version, **command})
 
     def look(self, drafts: Iterable[tuple[Draft, bytes]]) -> Iterator[Found]:
         if self._desk != "software":
             yield from (Found(draft=draft.id, answer=_text(draft, content)) for draft, content in drafts)
         elif self._pool is not None:
-            yield from map(self._or_command, _code(drafts, self._pool))
+            yield from map(self._or_command, _code(drafts, self._pool, self._codes))
         else:
             with ParserPool() as pool:
-                yield from map(self._or_command, _code(drafts, pool))
+                yield from map(self._or_command, _code(drafts, pool, self._codes))
 
     def _or_command(self, found: Found) -> Found:
         match found.answer:
@@ -82,9 +87,12 @@ def language_of(name: str) -> str | None:
     return LANGUAGES.get(suffix[0].lower()) if suffix else "python"
 
 
-def _code(drafts: Iterable[tuple[Draft, bytes]], pool: ParserPool) -> Iterator[Found]:
-    items = (((draft, content), _job(draft, content)) for draft, content in drafts)
+def _code(drafts: Iterable[tuple[Draft, bytes]], pool: ParserPool, codes: Codes | None) -> Iterator[Found]:
+    file = codes.file if codes else ""
+    items = (((draft, content), _job(draft, content, file)) for draft, content in drafts)
     for (draft, content), parsed in pool.parse(items):
+        if parsed is not None and codes is not None:
+            codes.put(draft.id, parsed.marshalled)
         if parsed is None:
             yield Found(draft=draft.id, answer=_cut(draft) or _unknown(draft))
         else:
@@ -94,10 +102,10 @@ def _code(drafts: Iterable[tuple[Draft, bytes]], pool: ParserPool) -> Iterator[F
             yield Found(draft=draft.id, answer=_judged(parsed, content), how={"parser": parser, **shape})
 
 
-def _job(draft: Draft, content: bytes) -> Job | None:
+def _job(draft: Draft, content: bytes, file: str) -> Job | None:
     """What to ask the parser, None where the answer does not depend on it."""
     language = language_of(draft.name)
-    return Job(language=language, content=content) if language and draft.finish == "stop" else None
+    return Job(language=language, content=content, file=file) if language and draft.finish == "stop" else None
 
 
 def _judged(parsed: Parsed, content: bytes) -> Answer:

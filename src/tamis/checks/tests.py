@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tamis.brief import LoadedBrief
 from tamis.checks.base import Found
+from tamis.checks.codes import Codes
 from tamis.records import Answer, Broke, Draft, Held, NoAnswer, Spec, digest
 from tamis.sandbox import Judged, Sandbox, Suite, TestResult
 from tamis.sandbox.arriving import Arriving
@@ -50,9 +51,11 @@ class TestsCheck:
         if sources:
             yield from self._found(sources)
 
-    def follow(self, drafts: Iterator[tuple[Draft, bytes]]) -> Iterator[Found]:
-        """The same for drafts that are still arriving: each is tested when it is here, whatever the others do."""
-        sources = Arriving((draft.id, content) for draft, content in drafts)
+    def follow(self, drafts: Iterator[tuple[Draft, bytes]], *, codes: Codes | None = None) -> Iterator[Found]:
+        """The same for drafts that are still arriving: each is tested when it is here, whatever the others do. `codes`
+        holds what the parser has made of them."""
+        code = codes.take if codes else lambda _: b""
+        sources = Arriving(((draft.id, content) for draft, content in drafts), code=code)
         if sources.first() is None:
             return
         for found in self._found(sources):

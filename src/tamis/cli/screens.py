@@ -6,6 +6,7 @@ from rich.markup import escape
 from rich.syntax import Syntax
 
 from tamis.cli import show
+from tamis.records import Measured
 from tamis.time.account import account, rows_at_speed
 from tamis.views import Kept, OddsView, RunView, most_common_failures, run_view
 from tamis.views_draft import WholeDraftView
@@ -22,7 +23,7 @@ def run(kept: Kept) -> None:
         ("distinct", str(drafts.distinct), _duplicates_note(kept)),
         ("parse", str(drafts.parsed), ""),
         ("given tests", str(drafts.passed), "pass what came with the brief"),
-        ("behaviour", _behaviour(view), ""),
+        ("behaviour", _behaviour(view) + _by_crosshair(kept), ""),
         ("chosen", _chosen(view), f"odds: {odds_text(view.choice.odds)}"),
     ]
     for name, count, note in rows:
@@ -129,6 +130,13 @@ def _behaviour(view: RunView) -> str:
     text = f"{_plural(len(view.choice.camps), 'camp')}; {_plural(room, 'decision')} on which the brief leaves room"
     text += " and drafts part"
     return text + (f" ({aside} more outside the brief, set aside)" if aside else "")
+
+
+def _by_crosshair(kept: Kept) -> str:
+    """How many of the inputs that part drafts came from CrossHair, where it was asked."""
+    found = (kept.answer(draft.id, "crosshair") for draft in kept.pool)
+    numbers = [round(one.value) for one in found if isinstance(one, Measured)]
+    return f"; {_plural(max(numbers), 'input')} found by CrossHair" if numbers else ""
 
 
 def _chosen(view: RunView) -> str:

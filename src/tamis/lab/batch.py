@@ -2,7 +2,9 @@
 
 One rule for all: take the idea with the highest mean + κ·sd, hold it at its predicted mean, and take the next. What
 is on the bench already is held likewise. Before anything was measured the batch is spread over the ideas. One place
-in eight goes to repeating the leaders, because nothing is verified until it was measured twice.
+in eight goes to repeating the leaders, because nothing is verified until it was measured twice; and one in a batch
+goes to what the models doubt most, with twice the κ, because a campaign that only follows what they expect can settle
+on a lesser peak and stay there.
 
 What several goals, costs and failures do to that is in `trade`.
 """
@@ -12,7 +14,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
+from tamis.lab import gp
 from tamis.lab.features import Features
 from tamis.lab.gp import Floats, Ints
 from tamis.lab.surrogate import Believer, Guess, Model
@@ -21,6 +25,12 @@ from tamis.lab.trade import Bench, Trade
 KAPPA = 2.0
 """How many sds of doubt an idea is given as credit where nothing is on the bench. What is on it explores already, so
 the credit falls by the share of it: with three batches out, a fourth at the same κ would look at doubts only."""
+
+DOUBT_KAPPA = 4.0
+"""How many sds are credited at the place that goes to doubt. It is not lowered by what is on the bench."""
+
+DOUBT_EVERY = 5
+"""One place in so many goes to doubt, but only one in a batch of up to eight."""
 
 SHORTLIST = 4_000
 """Only so many ideas, the best by mean + κ·sd, compete place by place. Holding an idea never raises another's value,
@@ -35,13 +45,16 @@ LEADERS = 3
 REPEAT_EVERY = 8
 
 
+Why = Literal["spread", "explore", "doubt", "repeat"]
+
+
 @dataclass(frozen=True)
 class Pick:
     """One place of a batch. `guesses` holds, for each goal, what was expected of it (mean and sd of the true value,
     (1,) each) by all together and by each member; empty where nothing was learned yet."""
 
     row: int
-    why: Literal["spread", "explore", "repeat"]
+    why: Why
     guesses: tuple[tuple[Guess, dict[str, Guess]], ...] = ()
 
 
@@ -60,45 +73,71 @@ def spread(features: Features, taken: Ints, free: Ints, want: int, *, rng: np.ra
     return [Pick(row, "spread") for row in chosen]
 
 
-def next_batch(bench: Bench, models: Sequence[Model], want: int, *, repeats: int, kappa: float = KAPPA) -> list[Pick]:
-    """`want` picks (fewer where ideas run out): up to `repeats` of the leaders, the rest from the free ideas."""
+def next_batch(
+    bench: Bench, models: Sequence[Model], want: int, *, repeats: int, doubts: int = 0, kappa: float = KAPPA
+) -> list[Pick]:
+    """`want` picks (fewer where ideas run out): up to `repeats` of the leaders, the last `doubts` of the others for
+    what is doubted most, the rest for what promises most."""
     again = leaders_to_repeat(bench, models)[: min(repeats, want)]
-    trade = Trade(bench, models, kappa * want / (want + bench.out))
-    free = shortlist(bench, models, trade)
+    trades = {
+        "explore": Trade(bench, models, kappa * want / (want + bench.out)),
+        "doubt": Trade(bench, models, DOUBT_KAPPA),
+    }
+    free = shortlist(bench, models, list(trades.values()))
     rows = np.concatenate([free, bench.pending])
     guesses = [model.guess(rows) for model in models]
     believers = [Believer(model, rows) for model in models]
 
     def hold(place: int) -> None:
-        trade.hold(guesses, place)
+        for trade in trades.values():
+            trade.hold(guesses, place)
         for believer in believers:
             believer.hold(place)
 
     for place in range(len(free), len(rows)):
         hold(place)
     open_ = np.arange(len(rows)) < len(free)
+    runs = _runs(bench, rows)
     chosen: list[int] = []
-    while len(chosen) < min(want - len(again), len(free)):
+    whys = _whys(min(want - len(again), len(free)), doubts)
+    for why in whys:
         left = [Guess(g.mean, g.sd * one.left) for g, one in zip(guesses, believers, strict=True)]
-        place = int(np.argmax(np.where(open_, trade.value(left, rows), -np.inf)))
+        allowed = open_ & runs if why == "doubt" and (open_ & runs).any() else open_
+        place = int(np.argmax(np.where(allowed, trades[why].value(left, rows), -np.inf)))
         chosen.append(place)
         open_[place] = False
         hold(place)
-    return picked(models, again, "repeat") + picked(models, free[chosen].tolist(), "explore")
+    return picked(models, again, ["repeat"] * len(again)) + picked(models, free[chosen].tolist(), whys)
 
 
-def shortlist(bench: Bench, models: Sequence[Model], trade: Trade) -> Ints:
-    """The free ideas that may be chosen, the most promising of them where there are many."""
+def _whys(places: int, doubts: int) -> list[Why]:
+    return ["explore" if k < places - doubts else "doubt" for k in range(places)]
+
+
+def _runs(bench: Bench, rows: Ints) -> npt.NDArray[np.bool_]:
+    """Which ideas are of no kind that keeps failing, and have no failed run for their nearest. Where runs fail nothing
+    is known and all is doubted, but trying there does not end that."""
+    good = np.ones(len(rows), dtype=bool) if bench.chances is None else np.asarray(bench.chances[rows] >= 1.0)
+    if len(bench.failed):
+        x = bench.features.main.x
+        failed, seen = (gp.squared_distances(x[rows], x[at]).min(axis=1) for at in (bench.failed, bench.seen[0].rows))
+        good &= failed > seen
+    return good
+
+
+def shortlist(bench: Bench, models: Sequence[Model], trades: Sequence[Trade]) -> Ints:
+    """The free ideas that may be chosen, the most promising of them in either trade where there are many."""
     free = bench.free
     if len(free) > ALL_AT_ONCE:
         rough = [model.rough_guess(free) for model in models]
-        free = _best(free, trade.value(rough, free), ALL_AT_ONCE // 2)
+        free = _best(free, [trade.value(rough, free) for trade in trades], ALL_AT_ONCE // 2)
     if len(free) > SHORTLIST:
-        free = _best(free, trade.value([model.guess(free) for model in models], free), SHORTLIST)
+        guesses = [model.guess(free) for model in models]
+        free = _best(free, [trade.value(guesses, free) for trade in trades], SHORTLIST)
     return free
 
 
-def picked(models: Sequence[Model], rows: Sequence[int], why: Literal["explore", "repeat"]) -> list[Pick]:
+def picked(models: Sequence[Model], rows: Sequence[int], whys: Sequence[Why]) -> list[Pick]:
     """The picks with what is expected of each."""
     if not rows:
         return []
@@ -112,7 +151,7 @@ def picked(models: Sequence[Model], rows: Sequence[int], why: Literal["explore",
             for all_, by in said
         )
 
-    return [Pick(int(row), why, one(k)) for k, row in enumerate(rows)]
+    return [Pick(int(row), why, one(k)) for k, (row, why) in enumerate(zip(rows, whys, strict=True))]
 
 
 def leaders_to_repeat(bench: Bench, models: Sequence[Model]) -> list[int]:
@@ -136,7 +175,10 @@ def leaders_to_repeat(bench: Bench, models: Sequence[Model]) -> list[int]:
     ]
 
 
-def _best(rows: Ints, value: Floats, most: int) -> Ints:
+def _best(rows: Ints, values: Sequence[Floats], most: int) -> Ints:
+    """The rows among the `most` best by any of the values, an equal number by each."""
     if len(rows) <= most:
         return rows
-    return np.sort(rows[np.argpartition(-value, most)[:most]])
+    share = most // len(values)
+    best = np.concatenate([np.argpartition(-value, share)[:share] for value in values])
+    return np.asarray(rows[np.unique(best)])

@@ -45,7 +45,7 @@ class Proposed(Record, frozen=True, kw_only=True):
     draft: str
     name: str
     hash: str
-    why: Literal["spread", "explore", "repeat"]
+    why: Literal["spread", "explore", "doubt", "repeat"]
     forecasts: Mapping[str, Forecast] = {}
 
 

@@ -5,7 +5,7 @@ Nothing is remembered between two calls but what the ledger holds, so a run may 
 result may come weeks later. What a batch holds follows from the events before it and the seed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -19,7 +19,7 @@ from tamis.lab.calendar import Calendar, calendar
 from tamis.lab.campaign import Campaign, Event, Row
 from tamis.lab.failures import Failing
 from tamis.lab.features import Features, features_of
-from tamis.lab.ideas import Ideas, Reader, read_ideas
+from tamis.lab.ideas import Cells, Coming, Each, Ideas, Listed, Reader, listed
 from tamis.lab.novelty import distances_to
 from tamis.lab.outlook import Best, Outlook, outlook
 from tamis.lab.owner import StandIn
@@ -37,7 +37,7 @@ SHEETS = "batches"
 ENOUGH_EXPERIENCE = 20
 """Odds rest on how the campaign's own forecasts fared; before so many came back there are none."""
 
-Drafts = Iterable[tuple[str, str, bytes]]
+Drafts = Listed | Iterable[tuple[str, str, bytes]]
 """Draft id, name and content."""
 
 
@@ -57,9 +57,12 @@ class Standing:
 
 
 class LabDesk:
-    """One brief's lab. `lab` is `[lab]` of tamis.toml. `drafts` are those of the run; without them, the ledger's."""
+    """One brief's lab. `lab` is `[lab]` of tamis.toml. `drafts` are those of the run; without them, the ledger's. What
+    has been read of them while they came is in `coming`."""
 
-    def __init__(self, run: Run, lab: LabSection, drafts: Drafts | None = None) -> None:
+    def __init__(
+        self, run: Run, lab: LabSection, drafts: Drafts | None = None, *, coming: Coming | None = None
+    ) -> None:
         self._run, self._lab = run, lab
         self._goals = goals_of(lab)
         self._units = {goal.name: goal.unit for goal in self._goals}
@@ -67,7 +70,8 @@ class LabDesk:
         self._brief = run.loaded.brief.id
         run.progress.start("ideas")
         with run.spans.span("reading", "ideas") as span:
-            self.ideas = read_ideas(drafts if drafts is not None else drafts_of(run.ledger, self._brief), lab)
+            drafts = drafts if drafts is not None else drafts_of(run.ledger, self._brief)
+            self.ideas = (coming or Coming(lab)).ideas(drafts if isinstance(drafts, Listed) else listed(drafts))
             self._record_ideas(span.id)
         self.campaign = events.load(run.ledger, self._brief)
         events.mend(run.ledger, self.campaign, self._units)
@@ -146,13 +150,13 @@ class LabDesk:
             part.replace(path)
         return path
 
-    @cached_property
-    def _cells(self) -> dict[str, dict[str, object]]:
-        return {idea.draft: idea.cells for idea in self.ideas.ideas}
+    @property
+    def _cells(self) -> Mapping[str, Cells]:
+        return Each(self.ideas, self.ideas.cells)
 
-    @cached_property
-    def _hashes(self) -> dict[str, str]:
-        return {idea.draft: digest(repr(idea.key)) for idea in self.ideas.ideas}
+    @property
+    def _hashes(self) -> Mapping[str, str]:
+        return Each(self.ideas, lambda draft: digest(repr(self.ideas.key(draft))))
 
     @property
     def _fields(self) -> tuple[str, ...]:
@@ -281,12 +285,18 @@ class LabDesk:
 
 
 def settle(
-    run: Run, lab: LabSection, drafts: Drafts, *, owner: StandIn | None = None, batches: int | None = None
+    run: Run,
+    lab: LabSection,
+    drafts: Drafts,
+    *,
+    coming: Coming | None = None,
+    owner: StandIn | None = None,
+    batches: int | None = None,
 ) -> Standing:
     """What `tamis run` does for the lab desk. Without an owner it proposes the batch that the lab should have now and
     writes its sheet, and further ones until there are `batches`, for a lab whose results come late; with one it plays
     the campaign on until it has `batches` (one more than now, where None)."""
-    desk = LabDesk(run, lab, drafts)
+    desk = LabDesk(run, lab, drafts, coming=coming)
     if owner is not None:
         desk.play(owner, batches or len(desk.campaign.batches) + 1)
         return desk.standing(planned=batches)
@@ -298,7 +308,7 @@ def settle(
     return desk.standing(sheets=sheets)
 
 
-def drafts_of(ledger: Ledger, brief: str) -> Drafts:
+def drafts_of(ledger: Ledger, brief: str) -> Listed:
     """The drafts of the newest reading, from the ledger alone. Raises BriefError where nothing was read yet."""
     pool: tuple[str, ...] = ()
     for evidence in ledger.all(Evidence):
@@ -308,7 +318,8 @@ def drafts_of(ledger: Ledger, brief: str) -> Drafts:
     found = [draft for draft in ledger.all(Draft, about=brief) if draft.id in wanted]
     if not found:
         raise BriefError("no ideas were read yet", hint="`tamis run` reads them and proposes the first batch")
-    return [(draft.id, draft.name, ledger.blob(draft.blob)) for draft in found]
+    blobs = {draft.id: draft.blob for draft in found}
+    return Listed([(draft.id, draft.name) for draft in found], lambda draft: ledger.blob(blobs[draft]))
 
 
 def on_the_bench(bench: Bench, rows: Sequence[int]) -> Bench:

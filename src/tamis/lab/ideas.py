@@ -2,23 +2,28 @@
 
 An idea is a JSON object (a CSV row is one), or a text that `[lab] pattern` takes apart. What it says is read as its
 column's kind in tamis.toml: fractions of elements or a formula, SMILES, a name, a number, text. Canonical forms
-decide what is the same; what an idea's writer wrote is kept as it stands.
+decide what is the same; what an idea's writer wrote stays where it stands, and is read again when someone wants to see
+it: of a million ideas, only what the models look at is held.
 """
 
+import hashlib
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
+import sys
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, TypeVar
 
 import msgspec
 import numpy as np
 
 from tamis.errors import BriefError
 from tamis.lab.expressions import evaluated
-from tamis.lab.features import Columns, Named, element_table
+from tamis.lab.features import Columns, element_table
 from tamis.lab.formulas import NotAFormula, shares
-from tamis.lab.gp import Floats
+from tamis.lab.gp import Floats, Ints
 from tamis.lab.numbers import NotANumber, number_in, plain_number
+from tamis.lab.rows import Rows
 from tamis.lab.settings import LabSection, NumberField
 from tamis.lab.units import converted
 
@@ -29,6 +34,7 @@ DIGITS = 4
 """Fractions and numbers alike to so many significant digits are the same idea."""
 
 Cells = dict[str, object]
+T = TypeVar("T")
 
 
 class Key(NamedTuple):
@@ -45,31 +51,61 @@ class Refused(ValueError):
     """Why an idea is not valid, as a sentence without its name."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Idea:
-    """A valid, distinct idea. `cells` is what its writer wrote, `key` its canonical form, `also` the drafts that say
-    the same."""
+    """A valid, distinct idea; `also` are the drafts that say the same."""
 
     draft: str
     name: str
-    cells: Cells
-    key: Key
-    also: list[str] = field(default_factory=list)
+    also: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Drafts in their order, each as its id and name, and where what it says can be read."""
+
+    drafts: Iterable[tuple[str, str]]
+    content: Callable[[str], bytes]
 
 
 @dataclass(frozen=True)
 class Ideas:
-    """What came of the drafts. `refused` maps a draft to its reason, `folded` to the draft that stands for it."""
+    """What came of the drafts. `refused` maps a draft to its reason, `folded` to the draft that stands for it. `says`
+    gives the canonical form of a draft, and its cells as its writer wrote them."""
 
     ideas: list[Idea]
     columns: Columns
     costs: Floats | None
-    refused: dict[str, str]
-    folded: dict[str, str]
+    refused: Mapping[str, str]
+    folded: Mapping[str, str]
+    says: "Callable[[str], tuple[Key, Cells]]"
 
     def places(self) -> dict[str, int]:
         """Draft → the place of its idea, for those that stand for themselves."""
         return {idea.draft: place for place, idea in enumerate(self.ideas)}
+
+    def key(self, draft: str) -> Key:
+        return self.says(draft)[0]
+
+    def cells(self, draft: str) -> Cells:
+        return self.says(draft)[1]
+
+
+class Each(Mapping[str, T]):
+    """Something of each idea by its draft, worked out when it is asked for."""
+
+    def __init__(self, ideas: Ideas, of: Callable[[str], T]) -> None:
+        self._ideas = ideas.ideas
+        self._of = of
+
+    def __getitem__(self, draft: str) -> T:
+        return self._of(draft)
+
+    def __iter__(self) -> Iterator[str]:
+        return (idea.draft for idea in self._ideas)
+
+    def __len__(self) -> int:
+        return len(self._ideas)
 
 
 class Reader:
@@ -148,54 +184,98 @@ class Reader:
         return {element: share / total for element, share in found.items()}
 
 
+class Coming:
+    """Ideas read while others still arrive, in whatever order they come. Of each different one its columns are held,
+    of each draft which one it says."""
+
+    def __init__(self, lab: LabSection) -> None:
+        self.lab = lab
+        self.reader = Reader(lab)
+        self._rows = Rows(lab, self.reader.elements, self.reader.numbers)
+        self._row_of: dict[bytes, int] = {}
+        self._said: dict[str, int | str] = {}
+        """Draft → the row of what it says, or why it is refused."""
+
+    def add(self, draft: str, content: bytes) -> None:
+        """Reads a draft."""
+        try:
+            key = self.reader.key(self.reader.cells(content))
+        except Refused as reason:
+            self._said[draft] = sys.intern(str(reason))
+            return
+        name = hashlib.blake2b(msgspec.msgpack.encode(key), digest_size=16).digest()
+        row = self._row_of.get(name)
+        self._said[draft] = row if row is not None else self._row_of.setdefault(name, self._rows.add(key))
+
+    def ideas(self, drafts: Listed) -> Ideas:
+        """What the drafts say, of two that say the same the first. Those that did not come this way are read now.
+        Raises BriefError where no idea is valid."""
+        places = array("i")
+        """Row → the place of its idea, -1 before there is one."""
+        rows = array("q")
+        ideas: list[Idea] = []
+        refused, folded, also = dict[str, str](), dict[str, str](), dict[int, list[str]]()
+        for draft, name in drafts.drafts:
+            if draft not in self._said:
+                self.add(draft, drafts.content(draft))
+            said = self._said[draft]
+            if isinstance(said, str):
+                refused[draft] = said
+                continue
+            places.extend([-1] * (said + 1 - len(places)))
+            place = places[said]
+            if place >= 0:
+                folded[draft] = ideas[place].draft
+                also.setdefault(place, []).append(draft)
+            else:
+                places[said] = len(ideas)
+                rows.append(said)
+                ideas.append(Idea(draft, name))
+        for place, others in also.items():
+            ideas[place] = replace(ideas[place], also=tuple(others))
+        return self._kept(drafts, ideas, np.array(rows, np.intp), refused, folded)
+
+    def _kept(
+        self, drafts: Listed, ideas: list[Idea], rows: Ints, refused: dict[str, str], folded: dict[str, str]
+    ) -> Ideas:
+        """Those that fulfil the constraints too."""
+        columns = self._rows.columns(rows)
+        kept = _constrained(ideas, columns, self.lab, refused)
+        if len(kept) < len(ideas):
+            ideas = [ideas[place] for place in kept]
+            columns = self._rows.columns(rows[kept])
+        if not ideas:
+            raise BriefError(f"none of {len(refused)} ideas is valid{_most_common(refused)}", hint=_HINT)
+
+        reader = self.reader  # and not all that was read
+
+        def says(draft: str) -> tuple[Key, Cells]:
+            cells = reader.cells(drafts.content(draft))
+            return reader.key(cells), cells
+
+        return Ideas(ideas, columns, _costs(columns, self.lab), refused, folded, says)
+
+
 def read_ideas(drafts: Iterable[tuple[str, str, bytes]], lab: LabSection) -> Ideas:
     """Everything that (id, name, content) of the drafts say. Raises BriefError where no idea is valid."""
-    reader = Reader(lab)
-    first: dict[Key, Idea] = {}
-    refused: dict[str, str] = {}
-    folded: dict[str, str] = {}
-    for draft, name, content in drafts:
-        try:
-            cells = reader.cells(content)
-            key = reader.key(cells)
-        except Refused as reason:
-            refused[draft] = str(reason)
-            continue
-        if key in first:
-            folded[draft] = first[key].draft
-            first[key].also.append(draft)
-        else:
-            first[key] = Idea(draft, name, cells, key)
-    ideas = list(first.values())
-    columns = columns_of([idea.key for idea in ideas], reader)
-    kept = _constrained(ideas, columns, lab, refused)
-    if len(kept) < len(ideas):
-        ideas = [ideas[place] for place in kept]
-        columns = columns_of([idea.key for idea in ideas], reader)
-    if not ideas:
-        raise BriefError(f"none of {len(refused)} ideas is valid{_most_common(refused)}", hint=_HINT)
-    costs = _costs(columns, lab)
-    return Ideas(ideas, columns, costs, refused, folded)
+    return Coming(lab).ideas(listed(drafts))
+
+
+def listed(drafts: Iterable[tuple[str, str, bytes]]) -> Listed:
+    """Drafts that are held as they are."""
+    held = {draft: (name, content) for draft, name, content in drafts}
+    return Listed([(draft, name) for draft, (name, _) in held.items()], lambda draft: held[draft][1])
 
 
 _HINT = "`tamis show` lists each with its reason; do the columns under [lab] in tamis.toml fit the ideas?"
 
 
-def columns_of(keys: list[Key], reader: Reader) -> Columns:
-    """The ideas column by column, for the models."""
-    lab = reader.lab
-    fractions = [dict(key.shares) for key in keys]
-    elements = reader.elements or tuple(sorted({element for one in fractions for element in one}))
-    molecules = {name: _codes([key.molecules[j] for key in keys], molecules=True) for j, name in enumerate(lab.smiles)}
-    names = {name: _codes([key.names[j] for key in keys], molecules=False) for j, name in enumerate(lab.category)}
-    return Columns(
-        count=len(keys),
-        elements=elements,
-        fractions=_matrix(fractions, elements) if elements else None,
-        named={**molecules, **names},
-        numbers={one.name: np.array([key.numbers[j] for key in keys]) for j, one in enumerate(reader.numbers)},
-        texts={name: [key.texts[j] for key in keys] for j, name in enumerate(lab.text)},
-    )
+def columns_of(keys: Sequence[Key], reader: Reader) -> Columns:
+    """Ideas column by column, for the models."""
+    rows = Rows(reader.lab, reader.elements, reader.numbers)
+    for key in keys:
+        rows.add(key)
+    return rows.columns(np.arange(len(keys)))
 
 
 def numbers_by_column(columns: Columns) -> dict[str, Floats]:
@@ -204,21 +284,6 @@ def numbers_by_column(columns: Columns) -> dict[str, Floats]:
     if columns.fractions is not None:
         by_name |= {element: columns.fractions[:, j] for j, element in enumerate(columns.elements)}
     return by_name
-
-
-def _matrix(fractions: list[dict[str, float]], elements: tuple[str, ...]) -> Floats:
-    place = {element: j for j, element in enumerate(elements)}
-    matrix = np.zeros((len(fractions), len(elements)))
-    for i, one in enumerate(fractions):
-        for element, share in one.items():
-            matrix[i, place[element]] = share
-    return np.asarray(matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1e-12), dtype=np.float64)
-
-
-def _codes(values: list[str], *, molecules: bool) -> Named:
-    levels = sorted(set(values))
-    place = {level: code for code, level in enumerate(levels)}
-    return Named(np.array([place[value] for value in values], dtype=np.intp), tuple(levels), molecules)
 
 
 def _composition(lab: LabSection) -> tuple[str | None, tuple[str, ...]]:
@@ -302,7 +367,7 @@ def _number(cells: Cells, wanted: NumberField) -> float:
             raise Refused(f"{wanted.name} is {given!r}, and {wanted.unit or 'a number alone'} is wanted")
         value = inside
     _within(value, wanted)
-    return float(f"{value:.{DIGITS + 2}g}")
+    return float(f"{value:.{DIGITS + 2}g}") + 0.0  # which makes 0 of -0
 
 
 def _within(value: float, wanted: NumberField) -> None:

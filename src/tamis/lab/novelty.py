@@ -32,7 +32,7 @@ def distances_to(lab: LabSection, folder: Path, ideas: Ideas) -> Floats | None:
     keys = [key for name in lab.known for key in _keys(folder / name, reader)]
     if not keys:
         raise BriefError(f"no entry of {', '.join(lab.known)} can be read with the columns under [lab]")
-    every = [idea.key for idea in ideas.ideas] + keys
+    every = [ideas.key(idea.draft) for idea in ideas.ideas] + keys
     # seen together, so that names and elements that only the list has are told apart too
     view = features_of(columns_of(every, reader), seed=lab.seed).main
     own = np.arange(len(ideas.ideas))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from tamis.lab.batch import REPEAT_EVERY, Pick, next_batch, spread
+from tamis.lab.batch import DOUBT_EVERY, REPEAT_EVERY, Pick, next_batch, spread
 from tamis.lab.campaign import Campaign, Forecast, Proposed, Row
 from tamis.lab.failures import Failing, chances, failing_kinds
 from tamis.lab.features import Features
@@ -24,6 +24,9 @@ LEARN_FROM = 4
 """Results of so many ideas are needed before a model says anything."""
 TRIES = 2
 """An idea whose runs failed so many times is not tried again."""
+
+ENOUGH_OUT = 2
+"""So many batches on the bench explore enough."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +51,11 @@ def study(
     bank: Sequence[Surrogate] = BASE,
 ) -> Learned:
     """Everything that can be learned now. Raises FitError where a model can't be fitted."""
-    seen, pending, free = _state(campaign, ideas, goals)
+    seen, pending, free, failed = _state(campaign, ideas, goals)
     caps = tuple(None if goal.threshold is None else goal.sign * goal.threshold for goal in goals)
     failing = tuple(failing_kinds(ideas.columns, *_runs(campaign, ideas)))
     likely = chances(failing, len(ideas.ideas))
-    bench = Bench(features, free, pending, seen, caps, ideas.costs, likely, _out(campaign))
+    bench = Bench(features, free, pending, seen, caps, ideas.costs, likely, _out(campaign), failed)
     pasts = tuple(past_of(campaign, goal) for goal in goals)
     if len(seen[0].rows) < LEARN_FROM:
         return Learned(bench, (), pasts, "", failing)
@@ -81,7 +84,7 @@ def choose(
     due = repeats_due(campaign, want, repeat_every)
     # a second thread brings little to matrices of this size, and on a busy machine costs tenfold
     with threadpool_limits(1):
-        return next_batch(bench, learned.models, want, repeats=due)
+        return next_batch(bench, learned.models, want, repeats=due, doubts=doubts_due(campaign, want))
 
 
 def repeats_due(campaign: Campaign, want: int, repeat_every: int) -> int:
@@ -93,6 +96,17 @@ def repeats_due(campaign: Campaign, want: int, repeat_every: int) -> int:
     back = sum(1 for row in rows if row.results)
     repeated = sum(1 for row in rows if row.proposed.why == "repeat")
     return min(max(0, (back + want) // repeat_every - repeated), max(1, want // repeat_every))
+
+
+def doubts_due(campaign: Campaign, want: int) -> int:
+    """How many of the next `want` places may go to what is doubted most: one place in DOUBT_EVERY since the models
+    began to speak, but no more than one in a batch of up to eight. None while ENOUGH_OUT batches are out: what was sent
+    without knowing the others' results has explored already."""
+    if _out(campaign) >= ENOUGH_OUT * want:
+        return 0
+    whys = [row.proposed.why for row in campaign.rows()]
+    chosen = sum(1 for why in whys if why != "spread")
+    return min(max(0, (chosen + want) // DOUBT_EVERY - whys.count("doubt")), max(1, want // 8))
 
 
 def _likely(bench: Bench, want: int) -> Ints:
@@ -144,7 +158,7 @@ def past_of(campaign: Campaign, goal: Goal) -> tuple[Past, ...]:
 
 def past_in(row: Row, goal: Goal) -> Past | None:
     """The row's forecast and what came of it; None where it was no new idea, had no forecast, or has no result."""
-    if not row.results or row.proposed.why != "explore" or goal.name not in row.proposed.forecasts:
+    if not row.results or row.proposed.why not in {"explore", "doubt"} or goal.name not in row.proposed.forecasts:
         return None
     return _past(row, goal, row.proposed.forecasts[goal.name])
 
@@ -186,8 +200,8 @@ def _runs(campaign: Campaign, ideas: Ideas) -> tuple[Ints, npt.NDArray[np.bool_]
     return np.array([row for row, _ in runs], dtype=np.intp), np.array([failed for _, failed in runs], dtype=bool)
 
 
-def _state(campaign: Campaign, ideas: Ideas, goals: Sequence[Goal]) -> tuple[tuple[Seen, ...], Ints, Ints]:
-    """Seen for each goal, pending and free, as places of ideas."""
+def _state(campaign: Campaign, ideas: Ideas, goals: Sequence[Goal]) -> tuple[tuple[Seen, ...], Ints, Ints, Ints]:
+    """Seen for each goal, pending, free, and those that have failed only, as places of ideas."""
     places = ideas.places()
     measured = {places[draft]: events for draft, events in campaign.measured().items() if draft in places}
     rows = np.array(sorted(measured), dtype=np.intp)
@@ -203,7 +217,9 @@ def _state(campaign: Campaign, ideas: Ideas, goals: Sequence[Goal]) -> tuple[tup
     waiting = sorted(
         {places[row.proposed.draft] for row in campaign.rows() if row.waits and row.proposed.draft in places}
     )
-    given_up = {places[draft] for draft, times in campaign.failures().items() if times >= TRIES and draft in places}
+    failures = {places[draft]: times for draft, times in campaign.failures().items() if draft in places}
+    given_up = [place for place, times in failures.items() if times >= TRIES]
     free = np.ones(len(ideas.ideas), dtype=bool)
-    free[list(measured) + waiting + list(given_up)] = False
-    return seen, np.array(waiting, dtype=np.intp), np.flatnonzero(free)
+    free[list(measured) + waiting + given_up] = False
+    failed = np.array(sorted(set(failures) - set(measured)), dtype=np.intp)
+    return seen, np.array(waiting, dtype=np.intp), np.flatnonzero(free), failed

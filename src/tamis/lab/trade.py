@@ -7,7 +7,7 @@ the chance to see it, per cost.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -27,7 +27,8 @@ class Bench:
     """What a batch is chosen from: `free` ideas, those `pending` on the bench, and what was `seen` for each goal (the
     same rows in each, more is better). `caps` holds each goal's threshold, beyond which better is no better. `chances`
     (ideas,) are those that a run succeeds, `costs` (ideas,) what it takes; None where all are alike. `out` is how many
-    places lie in batches of which nothing has come back yet: a row that never comes back is pending, but not out."""
+    places lie in batches of which nothing has come back yet: a row that never comes back is pending, but not out.
+    `failed` are the ideas of which runs have failed and none has a result."""
 
     features: Features
     free: Ints
@@ -37,6 +38,7 @@ class Bench:
     costs: Floats | None = None
     chances: Floats | None = None
     out: int = 0
+    failed: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
     @cached_property
     def space(self) -> Space:

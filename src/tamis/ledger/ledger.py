@@ -7,6 +7,7 @@ that was added. One process writes at a time; any number may read meanwhile.
 import contextlib
 import os
 import zlib
+from array import array
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -36,6 +37,7 @@ from tamis.records import (
 FOLDER = ".tamis"
 FILE = "ledger.sqlite"
 WORTH_PACKING_BYTES = 2_000
+PAGE_ROWS = 500
 PACKING_LEVEL = 1  # what drafts did is nearly the same over and over: level 1 takes nine tenths off, 6 little more
 
 R = TypeVar("R", Brief, Draft, Evidence, Question, Choice, Release, Span, Request, Reply, Beat)
@@ -104,8 +106,22 @@ class Ledger:
             where += " AND about = ?"
             values.append(about)
         decoder = msgspec.json.Decoder(record)
-        for (body,) in self._reader.execute(f"SELECT body FROM records WHERE {where} ORDER BY position", values):
-            yield decoder.decode(body)
+        found = self._reader.execute(f"SELECT position FROM records WHERE {where}", values)
+        positions = sorted(array("q", (position for (position,) in found)))
+        # in pages, each read to its end: as long as one is open, SQLite shows this connection nothing newer
+        for start in range(0, len(positions), PAGE_ROWS):
+            page = positions[start : start + PAGE_ROWS]
+            marks = ",".join("?" * len(page))
+            query = f"SELECT body FROM records WHERE position IN ({marks}) ORDER BY position"
+            for (body,) in self._reader.execute(query, page).fetchall():
+                yield decoder.decode(body)
+
+    def find(self, record: type[R], name: str) -> R | None:
+        """The record of that kind and id, None where there is none."""
+        self.flush()
+        query = "SELECT body FROM records WHERE kind = ? AND id = ?"
+        row = self._reader.execute(query, (kind_of(record), name)).fetchone()
+        return None if row is None else msgspec.json.decode(row[0], type=record)
 
     def position(self) -> int:
         """The position of the newest record, 0 in an empty ledger."""

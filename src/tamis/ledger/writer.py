@@ -12,6 +12,7 @@ from tamis.ledger.sqlite import connect, refusal
 COMMIT_SECONDS = 0.05
 MOST_ROWS_A_COMMIT = 2_000
 MOST_ROWS_WAITING = 20_000  # beyond it, recording waits: a slow disk must not fill the memory
+MOST_BYTES_WAITING = 64_000_000
 
 Row = tuple[str, tuple[object, ...]]  # a statement and its values
 
@@ -24,8 +25,10 @@ class LedgerWriter:
         self._path = path
         self._connection = connect(path)
         self._rows: list[Row] = []
+        self._bytes = 0
         self._flushes: list[threading.Event] = []
         self._ending = False
+        self._writing = False
         self._lock = threading.Lock()
         self._news = threading.Condition(self._lock)
         self._room = threading.Condition(self._lock)
@@ -35,10 +38,12 @@ class LedgerWriter:
 
     def put(self, row: Row) -> None:
         self._raise_failure()
+        size = sum(len(value) for value in row[1] if isinstance(value, str | bytes))
         with self._lock:
-            while len(self._rows) >= MOST_ROWS_WAITING:
+            while len(self._rows) >= MOST_ROWS_WAITING or self._bytes >= MOST_BYTES_WAITING:
                 self._room.wait()
             self._rows.append(row)
+            self._bytes += size
             if len(self._rows) in {1, MOST_ROWS_A_COMMIT}:
                 self._news.notify()
 
@@ -46,8 +51,11 @@ class LedgerWriter:
         """Returns once everything handed over before is on disk. Raises LedgerError where it could not be written."""
         done = threading.Event()
         with self._lock:
-            self._flushes.append(done)
-            self._news.notify()
+            if self._rows or self._writing:
+                self._flushes.append(done)
+                self._news.notify()
+            else:
+                done.set()  # nothing came since: whoever reads much asks often
         done.wait()
         self._raise_failure()
 
@@ -74,6 +82,8 @@ class LedgerWriter:
                         self._commit(rows[start : start + MOST_ROWS_A_COMMIT])
                     except sqlite3.Error as error:
                         self._failure = refusal(error, self._path)
+            with self._lock:
+                self._writing = False
             for event in waiting:
                 event.set()
 
@@ -89,15 +99,20 @@ class LedgerWriter:
                     break
                 self._news.wait(left)
             rows, waiting = self._rows, self._flushes
-            self._rows, self._flushes = [], []
+            self._rows, self._flushes, self._bytes = [], [], 0
+            self._writing = True
             self._room.notify_all()
             return rows, waiting, self._ending
 
     def _commit(self, rows: list[Row]) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
         try:
+            by_statement: dict[str, list[tuple[object, ...]]] = {}
             for statement, values in rows:
-                self._connection.execute(statement, values)
+                by_statement.setdefault(statement, []).append(values)
+            # each kind of row in its order; blobs and records lie in tables of their own
+            for statement, every in by_statement.items():
+                self._connection.executemany(statement, every)
             self._connection.execute("COMMIT")
         except BaseException:
             if self._connection.in_transaction:

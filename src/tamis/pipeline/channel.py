@@ -58,14 +58,18 @@ class Channel(Generic[T]):
                 self._changed.wait()
             self.waited_to_put += time.monotonic() - since
 
-    def take(self) -> list[T]:
-        """What is there, as soon as anything is; nothing once the channel is closed and empty. Raises Stopped."""
+    def take(self, *, linger_seconds: float = 0.0) -> list[T]:
+        """What is there, as soon as anything is; nothing once the channel is closed and empty. With `linger_seconds`,
+        what comes within so long of the first is taken along. Raises Stopped."""
         with self._changed:
             if not self._held and not self._closed and not self._stopped:
                 since = time.monotonic()
                 while not self._held and not self._closed and not self._stopped:
                     self._changed.wait()
                 self.waited_to_take += time.monotonic() - since
+        if linger_seconds and self._held and not self._closed:
+            time.sleep(linger_seconds)
+        with self._changed:
             if self._stopped:
                 raise Stopped
             batch: list[T] = []

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Protocol, TypeVar
 
 from tamis.checks.base import Found
+from tamis.checks.codes import Codes
 from tamis.checks.duplicates import Duplicates, underscored_names
 from tamis.checks.parser_pool import ParserPool
 from tamis.checks.parses import Parses
@@ -25,6 +26,8 @@ from tamis.writers.base import Resuming, Writer, Written
 T = TypeVar("T")
 U = TypeVar("U")
 Came = tuple[Draft, bytes]
+LINGER_SECONDS = 0.005
+"""So long a text that comes alone waits for others: one by one, handing them about would cost more than measuring."""
 IDS_ONLY = float("inf")
 """The desk's channel holds no contents, which stand in the ledger: however slow a desk is, it fills no memory."""
 
@@ -50,11 +53,13 @@ class Sifting:
         self._writer = writer
         self._desk = desk
         self._pool = Pool(run.ledger)
-        self._parses = Parses(run.loaded.brief.desk, pool=parsers, by_command=bool(run.loaded.settings.draft.command))
+        by_command = bool(run.loaded.settings.draft.command)
+        if run.loaded.test_files and not by_command:
+            self._pool.codes = Codes(file=f"{run.loaded.module}.py")
+        self._parses = Parses(run.loaded.brief.desk, pool=parsers, by_command=by_command, codes=self._pool.codes)
         self._parse_spec = self._parses.spec
         self._parsers = parsers
-        self._duplicates = self._fresh_duplicates()
-        self._fold_spec = self._duplicates.spec
+        self._fold_spec = self._fresh_duplicates().spec
         self._whole: set[str] = set()
         self._reader: Reading | None = None
         self._out_of_order = False
@@ -93,14 +98,21 @@ class Sifting:
     def _reading(self) -> None:
         run = self._run
         with run.spans.span("reading", "read", cpu=time.thread_time) as span:
-            self._reader = reading = Reading(run, self._pool, self._writer.spec, span=span.id)
-            for written in self._written.each():
-                draft = reading.take(written)
-                run.progress.advance()
-                if draft is not None:
-                    self._read.put((draft, written.content), len(written.content))
+            measuring = None if run.loaded.brief.desk == "software" else self._parsers
+            self._reader = reading = Reading(run, self._pool, self._writer.spec, span=span.id, parsers=measuring)
+            linger = LINGER_SECONDS if measuring is not None else 0.0
+            while batch := self._written.take(linger_seconds=linger):
+                reading.begin(batch)
+                run.progress.advance(len(batch))
+                # where nothing more is there yet, nothing is kept waiting for it
+                for draft, content in reading.ready(wait=not self._written.waiting):
+                    self._read.put((draft, content), len(content))
+            for draft, content in reading.ready(wait=True):
+                self._read.put((draft, content), len(content))
             self._out_of_order = close_pool(run, self._pool, span=span.id)
             _waited(span, self._written, "the writer", self._read, "parsing")
+            if measuring is not None:
+                span.cpu_seconds += measuring.cpu_seconds()
 
     def _parsing(self) -> None:
         """Which drafts their parser accepts."""
@@ -111,23 +123,28 @@ class Sifting:
                 answers = findings.gather(self._parses, [draft for draft, _ in batch], contents, span=span.id)
                 for draft, content in batch:
                     found = findings.about(spec, draft.id)
-                    if found is not None and "shape" in found.how:
-                        self._pool.shapes[draft.id] = found.how["shape"]
+                    if found is not None and "parser" in found.how:
+                        self._pool.shapes[draft.id] = found.how.get("shape")
                     if isinstance(answers.get(draft.id), Held):
                         self._whole.add(draft.id)
                     self._parsed.put((draft, content), len(content))
             _waited(span, self._read, "reading", self._parsed, "folding")
-            span.cpu_seconds += self._parsers.cpu_seconds()
+            if self._run.loaded.brief.desk == "software":  # else they measured texts, for the stage before
+                span.cpu_seconds += self._parsers.cpu_seconds()
 
     def _folding(self) -> None:
         """Which drafts are the same as one before, or nearly. Folded is not dropped: one stands for the others."""
+        duplicates = self._fresh_duplicates()
         with self._run.spans.span("reading", "fold", cpu=time.thread_time) as span:
             while batch := self._parsed.take():
-                found = self._duplicates.look(batch)
+                found = duplicates.look(batch)
                 for (draft, _), place in zip(batch, found, strict=True):
+                    self._pool.signatures.pop(draft.id, None)
                     self._record_place(place, span.id)
                     if place.how["folded"] == "no" and draft.id in self._whole:
                         self._apart.put(draft)
+                    elif self._pool.codes is not None:
+                        self._pool.codes.take(draft.id)
             _waited(span, self._parsed, "parsing", self._apart, "the desk")
 
     def _taking(self) -> None:
@@ -174,6 +191,7 @@ class Sifting:
             similarity=loaded.settings.duplicates.similarity,
             contents=self._pool.contents.__getitem__,
             shapes=self._pool.shapes,
+            signatures=self._pool.signatures,
             visible=underscored_names(loaded.test_files),
             pool=self._parsers,
         )

@@ -7,17 +7,22 @@ from tamis.sandbox.protections import Protections, protections
 from tamis.sandbox.records import Call, Judged, Limits, Program, Ran, Suite, TestResult
 from tamis.sandbox.render import render
 from tamis.sandbox.sandbox import Sandbox
+from tamis.sandbox.symbolic import HoleKind, Pair, Skeleton, Sought
 
 __all__ = [
     "Call",
     "Case",
     "Command",
+    "HoleKind",
     "Judged",
     "Limits",
+    "Pair",
     "Program",
     "Protections",
     "Ran",
     "Sandbox",
+    "Skeleton",
+    "Sought",
     "Suite",
     "TestResult",
     "Value",

@@ -1,17 +1,19 @@
 """Drafts that are still arriving, for a sandbox that works on those that are here."""
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 Keyed = tuple[str, bytes]
 
 
 class Arriving(Mapping[str, bytes]):
     """Sources by key, drawn from `drafts` when somebody asks for the next; whoever iterates waits until it has come.
-    Several threads may. A source is held until `done` is told that nobody needs it."""
+    Several threads may. A source is held until `done` is told that nobody needs it. `code` gives what the parser has
+    made of a source, empty where there is none."""
 
-    def __init__(self, drafts: Iterator[Keyed]) -> None:
+    def __init__(self, drafts: Iterator[Keyed], *, code: Callable[[str], bytes] = lambda _: b"") -> None:
         self._drafts = drafts
+        self.code = code
         self._keys: list[str] = []
         self._held: dict[str, bytes] = {}
         self._lock = threading.Lock()

@@ -63,8 +63,11 @@ class Pool:
             raise SandboxFault("the sandbox is closed")
         box = Box(setup)
         with self._lock:
-            self._all.add(box)
-        return box
+            if not self._closed:
+                self._all.add(box)
+                return box
+        box.close()  # the sandbox was closed while this one started, so that nobody else would end it
+        raise SandboxFault("the sandbox is closed")
 
     def _put_back(self, box: Box) -> None:
         with self._lock:

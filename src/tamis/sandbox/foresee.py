@@ -35,11 +35,11 @@ class Seen:
         self.output = self.output or ended.output
 
 
-def foresee(box: Box, source: bytes, plan: Plan) -> Seen:
+def foresee(box: Box, source: bytes, plan: Plan, *, code: bytes = b"") -> Seen:
     """Runs the surface and the foreseen calls; a draft that dies in one test goes on with the next in a new child."""
     seen, at = Seen(), 0
     while True:
-        child = box.fork(source, start=at, fresh=False)
+        child = box.fork(source, code=code, start=at, fresh=False)
         counts = [1, *(size for _, size in plan)][at:]
         ended = _finish(child, out.boundaries(counts))
         seen.add(ended)

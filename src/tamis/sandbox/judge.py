@@ -62,20 +62,24 @@ class Outside:
         self._verdicts: dict[str, tuple[TestResult, ...]] = {}
         self.expected: tuple[str, ...] = ()
         self.plugins = False
+        self._spare: Host | None = Host(suite, plugins=False)
 
     def close(self) -> None:
+        if self._spare is not None:
+            self._spare.close()
         for host in self._hosts.values():
             host.close()
         self._hosts = {}
 
-    def judge(self, box: Box, source: bytes) -> Judged:
+    def judge(self, box: Box, source: bytes, *, code: bytes = b"") -> Judged:
+        """`code` is what the parser has made of the source already, where it has."""
         started = time.monotonic()
         with self._lock:
             shape, calls, version = self._last, *self._now(self._last)
         if self._loaded.get(box) != (shape, version):
             box.load_plain([[SURFACE], *calls.values()])
             self._loaded[box] = (shape, version)
-        seen = foresee(box, source, [(test, len(made)) for test, made in calls.items()])
+        seen = foresee(box, source, [(test, len(made)) for test, made in calls.items()], code=code)
         if seen.surface is None:
             return self._broken(seen, "the draft can't be imported", started, box)
         host, key = self._host(seen.surface)
@@ -84,7 +88,7 @@ class Outside:
         if key != shape:
             seen.outcomes, calls = {}, {}
         known = self._known(key, version, seen)
-        judging = Judging(host, box, source, seen, calls)
+        judging = Judging(host, box, source, seen, calls, code=code)
         results = known or tuple(judging.run())
         if not known:
             self._learn(key, version, judging, results)
@@ -143,11 +147,13 @@ class Outside:
 
     def _start(self, surface: Json) -> Host:
         """Without the plugins that happen to be installed, where the tests do not want them."""
-        host = Host(self._suite, surface, plugins=self.plugins)
+        host, self._spare = self._spare or Host(self._suite, plugins=self.plugins), None
+        host.collect(surface)
         if host.collected["plugins"] and not self.plugins:
             host.close()
             self.plugins = True
-            host = Host(self._suite, surface, plugins=True)
+            host = Host(self._suite, plugins=True)
+            host.collect(surface)
         return host
 
     def _key(self, surface: Json) -> str:

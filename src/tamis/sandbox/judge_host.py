@@ -22,9 +22,12 @@ _START_SECONDS = 120.0
 
 
 class Host:
-    """The judge's process for one shape of the module. Drafts are forked from it one at a time."""
+    """The judge's process for one shape of the module. It starts before that shape is known, since pytest takes a while
+    to import; `collect` tells it. Drafts are forked from it one at a time."""
 
-    def __init__(self, suite: Suite, surface: Json, *, plugins: bool) -> None:
+    def __init__(self, suite: Suite, *, plugins: bool) -> None:
+        self._suite = suite
+        self.collected: Json = None
         self._lock = threading.Lock()
         self._control, theirs = socket.socketpair()
         self._words = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as this)
@@ -39,7 +42,12 @@ class Host:
             )  # fmt: skip
         finally:
             theirs.close()
-        self._tell({"module": suite.module, "folder": suite.folder, "surface": surface})
+
+    def collect(self, surface: Json) -> None:
+        """Collects the suite with a module of this shape; `collected` is what came of it. Raises CheckError where the
+        process does not answer."""
+        with contextlib.suppress(OSError):  # that it is gone is told by its silence
+            self._tell({"module": self._suite.module, "folder": self._suite.folder, "surface": surface})
         self.collected = self._hear()
 
     def _tell(self, message: Json) -> None:

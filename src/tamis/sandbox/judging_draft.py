@@ -29,8 +29,11 @@ class MustBeInside(Exception):
 class Judging:
     """One draft before the judge."""
 
-    def __init__(self, host: Host, box: Box, source: bytes, seen: Seen, calls: Mapping[str, Json]) -> None:
+    def __init__(
+        self, host: Host, box: Box, source: bytes, seen: Seen, calls: Mapping[str, Json], *, code: bytes = b""
+    ) -> None:
         self._host, self._box, self._source, self.seen, self._calls = host, box, source, seen, calls
+        self._code = code
         self._live: Child | None = None
         self.made: list[tuple[str, Json, bool]] = []
         self.cpu_seconds = 0.0
@@ -109,7 +112,7 @@ class Judging:
 
     def _start_live(self, history: Json) -> None:
         """A child that has made the calls of `history`, and waits for the next."""
-        child = self._box.fork(self._source, programs=[history], fresh=False, live=True)
+        child = self._box.fork(self._source, code=self._code, programs=[history], fresh=False, live=True)
         self._live = child
         ending, detail = child.wait([len(history) + 1], live=True)
         if ending != "ready":

@@ -14,8 +14,8 @@ from typing import Self, TypeVar
 
 import msgspec
 
-from tamis.errors import CheckError, SandboxFault
-from tamis.sandbox import commands, remote, runtime
+from tamis.errors import CheckError, SandboxFault, UsageError
+from tamis.sandbox import commands, remote, runtime, symbolic
 from tamis.sandbox.arriving import Arriving
 from tamis.sandbox.box.zygote import PYTEST_PLUGINS
 from tamis.sandbox.commands import Case, Command
@@ -25,7 +25,8 @@ from tamis.sandbox.judge import Outside
 from tamis.sandbox.judging_draft import MustBeInside
 from tamis.sandbox.records import Judged, Limits, Program, Ran, Suite, TestResult
 from tamis.sandbox.running import Work, run_draft
-from tamis.sandbox.supervisor import Box, Setup
+from tamis.sandbox.supervisor import CROSSHAIR, Box, Setup
+from tamis.sandbox.symbolic import Pair, Sought
 
 T = TypeVar("T")
 SAME_OUTCOMES = "same outcomes"
@@ -185,12 +186,28 @@ class Sandbox:
         for key, ran in self.run_command(sources, command, [case.stdin for case in cases]):
             yield key, commands.judge(ran, cases)
 
+    def search(self, pairs: Mapping[str, Pair], *, cpu_seconds: float, paths: int) -> Iterator[tuple[str, Sought]]:
+        """Looks with CrossHair for inputs on which the two drafts of a pair do otherwise, each pair in at most so many
+        CPU seconds, and yields each as it is searched. `paths` bounds what is followed in each skeleton. Raises
+        UsageError where the owner's container or machine is the box, since nothing was prepared for it there."""
+        if self._command:
+            raise UsageError("CrossHair can't search in the box that [sandbox] command starts")
+
+        def one(box: Box, key: str) -> Sought:
+            return symbolic.search(box, pairs[key], paths=paths)
+
+        setup = self.setup(pair.first for pair in pairs.values())
+        limits = symbolic.limits_for(self.limits, cpu_seconds)
+        setup = replace(setup, limits=limits, imports=(*setup.imports, CROSSHAIR))
+        return self._each(pairs, Task(one, lambda fault: Sought(fault=fault.what), setup))
+
     def _judge_outside(self, sources: Mapping[str, bytes], suite: Suite) -> Iterator[tuple[str, Judged]]:
         outside = Outside(suite, remember=SAME_OUTCOMES not in self._without)
 
         def one(box: Box, key: str) -> Judged:
             try:
-                return outside.judge(box, sources[key])
+                code = sources.code(key) if isinstance(sources, Arriving) else b""
+                return outside.judge(box, sources[key], code=code)
             except MustBeInside as why:
                 return Judged(because=str(why))
 

@@ -34,6 +34,11 @@ from tamis.sandbox.child import Child, Reaped
 from tamis.sandbox.records import Limits, Program
 
 SHARED_BYTES = 8 << 20
+CROSSHAIR = "crosshair.core_and_libs"
+"""Among what is imported ahead: what the box's search for inputs rests on."""
+_SOLVER_WORK = {"CROSSHAIR_SMT_RLIMIT": "3000000"}
+"""How much its solver may do for one answer, in the solver's own units and not in seconds, so that a busy machine finds
+what a quiet one does. About a second's work."""
 _PROCESSES = 96
 _NOBODY = 65534
 
@@ -117,13 +122,17 @@ class Box:
         self._process = subprocess.Popen(
             [sys.executable, "-S", "-s", "-P", "-B", script, str(theirs.fileno())],
             pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=self._words, stderr=self._words,
-            env=_environment(self.setup.hash_seed), cwd="/", start_new_session=True,
+            env=self._environment(), cwd="/", start_new_session=True,
         )  # fmt: skip
         theirs.close()  # else we would not hear that the process is gone
         self._group.add(self._process.pid)
         _keep_together(self._process.pid)
         self._send(self._config(), [self._fd])
         self.how = {**self._receive()["how"], "cgroups": self._group.how, "deadline": watch.HOW}
+
+    def _environment(self) -> Mapping[str, str]:
+        own = _environment(self.setup.hash_seed)
+        return {**own, **_SOLVER_WORK} if CROSSHAIR in self.setup.imports else own
 
     def _config(self) -> dict[str, Any]:
         limits = self.setup.limits
@@ -136,7 +145,10 @@ class Box:
         tools = "subprocess" in limits.allow
         reading, listing = runtime.rules(tools=tools)
         return {
-            "box": [*(["command"] if tools else []), *(["suite"] if "pytest" in self.setup.imports else [])],
+            "box": [
+                *(["command"] if tools else []), *(["suite"] if "pytest" in self.setup.imports else []),
+                *(["symbolic"] if CROSSHAIR in self.setup.imports else []),
+            ],
             "module": self.setup.module, "imports": self.setup.imports, "warm": self.setup.warm,
             "without": sorted(self.setup.without),
             "allow": limits.allow, "memory_mb": limits.memory_mb, "scratch_mb": limits.scratch_mb,
@@ -180,16 +192,16 @@ class Box:
 
     # a child
 
-    def fork(self, source: bytes, *, start: int = 0, fresh: bool = True, **what: Any) -> Child:
-        """A child that runs `source`, from program number `start` on. Raises SandboxFault where it could not be put
-        into its layers."""
+    def fork(self, source: bytes, *, code: bytes = b"", start: int = 0, fresh: bool = True, **what: Any) -> Child:
+        """A child that runs `source`, from program number `start` on; `code` is what the parser has made of it, where
+        it has. Raises SandboxFault where it could not be put into its layers."""
         self._wipe()
         ours, theirs = socket.socketpair()
         ours.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1) if layers.LINUX else None
         try:
             socket.send_fds(self._control, [b"f"], [theirs.fileno()])
             settings = json.dumps(what).encode() if what else b""
-            ours.sendall(JOB.pack(len(settings), len(source), start, fresh) + settings + source)
+            ours.sendall(JOB.pack(len(settings), len(source), len(code), start, fresh) + settings + source + code)
         except OSError as error:
             self.dead = True
             ours.close()

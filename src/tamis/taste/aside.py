@@ -6,6 +6,7 @@ A language is told from its script and, in Latin script, from its commonest litt
 """
 
 import functools
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -62,10 +63,7 @@ def _flaw(text: str, finish: Finish) -> str | None:
 def language_of(text: str) -> str | None:
     """The language, or for other scripts than Latin the script, of most of the text's beginning; None where unsure."""
     sample = text[:SAMPLE_CHARS]
-    scripts: Counter[str] = Counter()
-    for char, count in Counter(sample).items():
-        if char.isalpha():
-            scripts[_script(char)] += count
+    scripts = _scripts(sample)
     if not scripts or scripts.most_common(1)[0][1] < 0.7 * scripts.total():
         return None
     script = scripts.most_common(1)[0][0]
@@ -73,16 +71,41 @@ def language_of(text: str) -> str | None:
         return {"CJK": "Chinese or Japanese", "HIRAGANA": "Chinese or Japanese", "KATAKANA": "Chinese or Japanese"}.get(
             script, script.capitalize()
         )
-    words = [word.strip(".,;:!?\"'“”‘’«»()-…") for word in sample.lower().split()]
-    said = Counter(words)
-    votes = Counter({name: sum(said[word] for word in little) for name, little in _little_words().items()})
+    words = Counter(sample.lower().split())
+    votes, table = Counter(dict.fromkeys(_LITTLE_WORDS, 0)), _little_words()
+    plain = words.keys() & table.keys()
+    dressed = [word for word in words if not word.isalpha() and word not in plain]
+    for word, bare in [*zip(plain, plain, strict=True), *((word, word.strip(_AROUND)) for word in dressed)]:
+        for language in table.get(bare, ()):
+            votes[language] += words[word]
     (best, n), (_, second) = votes.most_common(2)
-    return best if n >= LEAST_LITTLE_WORDS and n >= 1.5 * second and n >= 0.08 * len(words) else None
+    return best if n >= LEAST_LITTLE_WORDS and n >= 1.5 * second and n >= 0.08 * words.total() else None
+
+
+_AROUND = ".,;:!?\"'“”‘’«»()-…"
+_NO_LETTERS = bytes(byte for byte in range(128) if not chr(byte).isalpha())
+_BEYOND_ASCII = re.compile("[^\x00-\x7f]")
+
+
+def _scripts(sample: str) -> Counter[str]:
+    """How many letters are of each script."""
+    latin = len(sample.encode("ascii", "ignore").translate(None, _NO_LETTERS))
+    scripts = Counter({"LATIN": latin} if latin else {})
+    if not sample.isascii():
+        for char, count in Counter(_BEYOND_ASCII.findall(sample)).items():
+            if char.isalpha():
+                scripts[_script(char)] += count
+    return scripts
 
 
 @functools.cache
-def _little_words() -> dict[str, frozenset[str]]:
-    return {name: frozenset(words.split()) for name, words in _LITTLE_WORDS.items()}
+def _little_words() -> dict[str, tuple[str, ...]]:
+    """Each little word → the languages that it is one of."""
+    table: dict[str, tuple[str, ...]] = {}
+    for language, words in _LITTLE_WORDS.items():
+        for word in dict.fromkeys(words.split()):
+            table[word] = (*table.get(word, ()), language)
+    return table
 
 
 @functools.cache

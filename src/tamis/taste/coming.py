@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tamis.taste.features import BLOCK_CHARS, EXACT_CHARS, ReadTexts
-from tamis.taste.folding import joined, whole_shingles
+from tamis.taste.folding import whole_shingles
 from tamis.taste.meaning import AboutRows, Vocabulary
 from tamis.taste.style import REPEATED_WORDS, Shingles, StyleRows, distinct_shingles, style_rows
 from tamis.taste.words import read_words
@@ -47,6 +47,8 @@ class Coming:
         self._about.append(self._vocabulary.about(words))
         if self._chars <= EXACT_CHARS:
             self._shingles.append(whole_shingles(words, triples))
+        else:
+            self._shingles.clear()  # they will not be asked for
         for name in block:
             self._places[name] = len(self._places)
 
@@ -63,14 +65,18 @@ class Coming:
             style=self._style,
             about=self._about,
             vocabulary=self._vocabulary,
-            shingles=_taken(joined(self._shingles), places) if self._chars <= EXACT_CHARS else None,
+            shingles=_taken(self._shingles, places) if self._chars <= EXACT_CHARS else None,
         )
         return measured, places
 
 
-def _taken(shingles: Shingles, places: Sequence[int]) -> Shingles:
-    """The shingles of the texts at these places, in this order."""
-    starts, sizes = shingles.starts[places], np.diff(shingles.starts)[places]
-    ends = np.concatenate([[0], np.cumsum(sizes)])
-    where = np.arange(int(ends[-1])) - np.repeat(ends[:-1] - starts, sizes)
-    return Shingles(values=shingles.values[where], starts=ends)
+def _taken(blocks: Sequence[Shingles], places: Sequence[int]) -> Shingles:
+    """The shingles of the texts at these places, counted through all blocks, in this order."""
+    firsts = np.cumsum([0, *(len(block.starts) - 1 for block in blocks)])
+    which = np.searchsorted(firsts, places, side="right") - 1
+    parts = []
+    for number, place in zip(which.tolist(), places, strict=True):
+        block, at = blocks[number], place - int(firsts[number])
+        parts.append(block.values[block.starts[at] : block.starts[at + 1]])
+    ends = np.cumsum([0, *map(len, parts)])
+    return Shingles(values=np.concatenate([np.zeros(0, np.uint64), *parts]), starts=ends)

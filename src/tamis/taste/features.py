@@ -18,7 +18,7 @@ from tamis.taste.meaning import AboutRows, Vocabulary
 from tamis.taste.style import REPEATED_WORDS, Shingles, StyleRows, distinct_shingles, style_of, style_rows
 from tamis.taste.words import read_words
 
-BLOCK_CHARS, READ_AT_ONCE = 700_000, 2
+BLOCK_CHARS, READ_AT_ONCE = 250_000, 2
 EXACT_CHARS = 150_000_000
 """Texts of more characters together (thirty thousand of a thousand tokens) are not held for exact folding."""
 CLIP_SD = 4.0

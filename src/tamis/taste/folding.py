@@ -7,6 +7,7 @@ the filter is MinHash, which may miss a pair and never makes one up.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -72,9 +73,11 @@ def fold_many(texts: Sequence[str], *, similarity: float = SIMILARITY) -> Folds:
     first: dict[str, int] = {}
     for start in range(0, len(texts), BLOCK_TEXTS):
         own = [text_shingles(text) for text in texts[start : start + BLOCK_TEXTS]]
-        for place, (triples, signature) in enumerate(zip(own, signatures(own), strict=True), start=start):
+        signed = signatures(own)
+        index.look_ahead(signed)
+        for place, (triples, signature) in enumerate(zip(own, signed, strict=True), start=start):
             same = first.setdefault(digest(texts[place]), place)
-            near = index.nearest(triples, signature) if same == place else None
+            near = index.nearest(partial(list, triples), signature) if same == place else None
             if same != place:
                 keeper[place], shared[place] = keeper[same], shared[same]
             elif near is not None:
@@ -117,18 +120,21 @@ class _Sets(msgspec.Struct, frozen=True, kw_only=True):
 def _shingle_sets(shingles: Shingles) -> _Sets:
     sizes = np.diff(shingles.starts)
     n_texts = len(sizes)
-    order = np.argsort(shingles.values, kind="stable")
-    values, text = shingles.values[order], np.repeat(np.arange(n_texts), sizes)[order]
-    new = np.ones(len(values), bool)
-    new[1:] = values[1:] != values[:-1]
-    column = np.cumsum(new) - 1
-    many = np.bincount(column)[column] > 1 if len(column) else np.zeros(0, bool)
-    text, column = text[many], np.unique(column[many], return_inverse=True)[1]
+    order = np.argsort(shingles.values)  # a text has each value once, so it does not matter how the same ones lie
+    values = shingles.values[order]
+    first = np.ones(len(values), bool)
+    first[1:] = values[1:] != values[:-1]
+    del values  # each of these arrays takes some kilobytes a text
+    times = np.diff(np.append(np.flatnonzero(first), len(first)))
+    # small numbers are sorted by their digits, several times quicker than by comparing
+    numbers = np.arange(n_texts, dtype=np.uint16 if n_texts <= 1 << 16 else np.int64)
+    text = np.repeat(numbers, sizes)[order[np.repeat(times > 1, times)]]
+    column = np.repeat(np.arange(np.count_nonzero(times > 1), dtype=np.int32), times[times > 1])
     order = np.argsort(text, kind="stable")
-    starts = np.searchsorted(text[order], np.arange(n_texts + 1))
+    ends = np.searchsorted(text[order], np.arange(n_texts + 1))
     shape = (n_texts, int(column.max(initial=-1)) + 1)
     ones = np.ones(len(column), np.float32)
-    return _Sets(shared=sp.csr_array((ones, column[order], starts), shape=shape), sizes=sizes)
+    return _Sets(shared=sp.csr_array((ones, column[order], ends), shape=shape), sizes=sizes)
 
 
 def _whole(hashes: NDArray[np.uint64]) -> int:

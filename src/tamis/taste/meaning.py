@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from tamis.taste.words import Words
 
@@ -64,15 +65,16 @@ class Vocabulary:
 
     def about(self, words: Words) -> AboutRows:
         """What these texts are about. Any thread may ask."""
-        counts, examples = word_counts(words)
-        rows = self._met(words, examples)
+        found = words.vocabulary
+        rows = self._met(words, found.values)
+        shape = words.n_texts, int(rows.max(initial=-1)) + 1  # without a word, none
+        counts = sp.csr_array((found.times.astype(np.float32), rows, found.starts), shape=shape)
         if self._table is None:
-            shape = counts.shape[0], int(rows.max(initial=-1)) + 1  # without a word, none
-            return AboutRows(counts=sp.csr_array((counts.data, rows[counts.indices], counts.indptr), shape=shape))
+            return AboutRows(counts=counts)
         with self._lock:
-            vectors, n_tokens = self._vectors, self._n_tokens
-        total = counts @ n_tokens[rows]
-        return AboutRows(pooled=(counts @ vectors[rows]) / np.maximum(total, 1)[:, None])
+            vectors, n_tokens = self._vectors[: shape[1]], self._n_tokens[: shape[1]]
+        n = np.maximum(counts @ n_tokens, 1)
+        return AboutRows(pooled=np.asarray((counts @ vectors) / n[:, None], np.float32))
 
     def meaning(self, blocks: Sequence[AboutRows], keep: NDArray[np.int64]) -> Meaning:
         """The vectors of the texts at the places `keep`, of all blocks in order."""
@@ -83,27 +85,26 @@ class Vocabulary:
             wide = [sp.csr_array(part, shape=(len(part[2]) - 1, len(self._hashes))) for part in parts]
             together = sp.vstack(wide, format="csr")[keep] if wide else sp.csr_array((0, 0))
             return Meaning(values=_own_statistics(together), source="words of these texts", notes=(note,))
-        pooled = np.concatenate([block.pooled for block in blocks if block.pooled is not None])
+        width = self._vectors.shape[1]
+        rows = [block.pooled for block in blocks if block.pooled is not None]
+        # what was read before any word was met has no width of its own
+        pooled = np.concatenate([one if one.shape[1] else np.zeros((len(one), width), np.float32) for one in rows])
         return Meaning(values=principal(_unit_rows(pooled[keep]), WIDTH), source=self._table.name)
 
-    def _met(self, words: Words, examples: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows of some different words, of which `examples` are places in `words`; new ones are taken up."""
-        hashes = words.hashes[examples]
+    def _met(self, words: Words, hashes: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """The rows of some words of these texts; new ones are taken up, in the order of their hashes."""
         with self._lock:
-            n = len(self._hashes)
-            place = np.searchsorted(self._hashes, hashes)
-            known = place < n
-            known[known] = self._hashes[place[known]] == hashes[known]
-            rows = np.empty(len(hashes), np.int64)
-            rows[known] = self._rows[place[known]]
-            new = np.flatnonzero(~known)
-            rows[new] = n + np.arange(len(new))
-            if self._table is not None and len(new):
-                self._grow(n, *self._table.vectors([words.spelled(int(one)) for one in examples[new]]))
-            together, numbers = np.append(self._hashes, hashes[new]), np.append(self._rows, rows[new])
-            order = np.argsort(together, kind="stable")
-            self._hashes, self._rows = together[order], numbers[order]
-        return rows
+            new = np.unique(hashes[~_among(hashes, self._hashes)])
+            if len(new):
+                n = len(self._hashes)
+                if self._table is not None:
+                    self._grow(n, *self._table.vectors(_spelled(words, new)))
+                together = np.append(self._hashes, new)
+                order = np.argsort(together, kind="stable")
+                self._hashes = together[order]
+                self._rows = np.append(self._rows, n + np.arange(len(new)))[order]
+            known, rows = self._hashes, self._rows
+        return rows[np.searchsorted(known, hashes)]
 
     def _grow(self, n: int, vectors: NDArray[np.float32], n_tokens: NDArray[np.float32]) -> None:
         """Takes up vectors from row `n` on; room doubles, so that all blocks together copy little."""
@@ -116,17 +117,20 @@ class Vocabulary:
         self._vectors[n:needed], self._n_tokens[n:needed] = vectors, n_tokens
 
 
-def word_counts(words: Words) -> tuple[sp.csr_array, NDArray[np.int64]]:
-    """How often each different word stands in each text (texts × vocabulary), and one place where each word stands."""
-    order = np.argsort(words.hashes, kind="stable")
-    new = np.diff(words.hashes[order], prepend=np.uint64(0)) != 0
-    if len(new):
-        new[0] = True
-    column = np.empty(len(order), np.int64)
-    column[order] = np.cumsum(new) - 1
-    ones = np.ones(len(column), np.float32)
-    counts = sp.csr_array((ones, column, words.word_starts), shape=(words.n_texts, int(new.sum())))
-    return counts, order[new]
+def _among(hashes: NDArray[np.uint64], known: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Which of these are among the known ones, which are sorted."""
+    if not len(known):
+        return np.zeros(len(hashes), bool)
+    return np.asarray(known[np.minimum(np.searchsorted(known, hashes), len(known) - 1)] == hashes)
+
+
+def _spelled(words: Words, hashes: NDArray[np.uint64]) -> list[str]:
+    """How each of these words is written where it stands first; `hashes` are sorted."""
+    place = np.minimum(np.searchsorted(hashes, words.hashes), len(hashes) - 1)
+    here = np.flatnonzero(hashes[place] == words.hashes)[::-1]
+    first = np.empty(len(hashes), np.int64)
+    first[place[here]] = here  # from the last to the first, so that the first stays
+    return [words.spelled(one) for one in first.tolist()]
 
 
 def principal(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
@@ -135,7 +139,8 @@ def principal(values: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     if not values.shape[1]:
         return np.zeros((len(values), 0))
     centred = values - values.mean(axis=0, dtype=np.float64)
-    spread, directions = np.linalg.eigh(centred.T @ centred)
+    with threadpool_limits(1, "blas"):  # too small to be shared: on a busy machine its threads wait for one another
+        spread, directions = np.linalg.eigh(centred.T @ centred)
     keep = np.flatnonzero(spread > 1e-9 * max(spread[-1], 1e-12))[::-1][:width]
     return np.asarray(centred @ directions[:, keep], np.float64)
 
@@ -176,8 +181,9 @@ class _WordLlama:
         n_tokens = np.fromiter(map(len, encoded), np.int64, len(encoded))
         flat = np.fromiter((token for ids in encoded for token in ids), np.int64, int(n_tokens.sum()))
         starts = np.concatenate([[0], np.cumsum(n_tokens)])
-        pick = sp.csr_array((np.ones(len(flat), np.float32), flat, starts), shape=(len(words), len(self._table)))
-        return np.asarray(pick @ self._table.astype(np.float32)), n_tokens.astype(np.float32)
+        used, column = np.unique(flat, return_inverse=True)
+        pick = sp.csr_array((np.ones(len(flat), np.float32), column, starts), shape=(len(words), len(used)))
+        return np.asarray(pick @ self._table[used].astype(np.float32)), n_tokens.astype(np.float32)
 
 
 def _own_statistics(counts: sp.csr_array) -> NDArray[np.float64]:

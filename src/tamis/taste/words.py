@@ -8,6 +8,7 @@ lower-case form; among a billion different words two would collide with a chance
 """
 
 import functools
+import itertools
 import unicodedata
 from collections.abc import Sequence
 
@@ -26,7 +27,16 @@ _TABLE_SIZE = 0x10000
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
 
-class Words(msgspec.Struct, frozen=True, kw_only=True):
+class Distinct(msgspec.Struct, frozen=True, kw_only=True):
+    """The different values of each text, sorted: text i has `values[starts[i]:starts[i + 1]]`, each so often as
+    `times` says."""
+
+    values: NDArray[np.uint64]
+    starts: NDArray[np.int64]
+    times: NDArray[np.int64]
+
+
+class Words(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """The words of n texts. `points` are the code points of all texts after one another and `classes` what each is;
     text i has `points[text_starts[i]:text_starts[i + 1]]`. Word j is `points[starts[j]:ends[j]]`, stands in text
     `text_of[j]` and has `hashes[j]`; text i has the words from `word_starts[i]` to `word_starts[i + 1]`."""
@@ -48,6 +58,11 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
         """How many words each text has."""
         return np.diff(self.word_starts)
 
+    @functools.cached_property
+    def vocabulary(self) -> Distinct:
+        """The different words of each text, by hash."""
+        return distinct(self.hashes, self.word_starts)
+
     def spelled(self, word: int) -> str:
         """The word as it was written."""
         return self.points[self.starts[word] : self.ends[word]].tobytes().decode("utf-32-le", "replace")
@@ -61,11 +76,12 @@ def read_words(texts: Sequence[str]) -> Words:
     points = np.frombuffer(b"".join(encoded), np.uint32)
     text_starts = np.concatenate([[0], np.cumsum(lengths)])
     table, lower = _tables()
-    within = np.minimum(points, _TABLE_SIZE - 1)
-    classes = table[within]
-    beyond = points >= _TABLE_SIZE
-    if beyond.any():
+    where = points.astype(np.intp)  # once: by numbers of 32 bits each taking would make these itself
+    classes, lowered = table.take(where, mode="clip"), lower.take(where, mode="clip")
+    beyond = np.flatnonzero(points >= _TABLE_SIZE)
+    if len(beyond):
         classes[beyond] = [_class_of(chr(point)) for point in points[beyond].tolist()]
+        lowered[beyond] = points[beyond]
     starts, ends = _word_bounds(points, classes)
     text_of = np.searchsorted(text_starts, starts, side="right") - 1
     return Words(
@@ -75,7 +91,7 @@ def read_words(texts: Sequence[str]) -> Words:
         starts=starts,
         ends=ends,
         text_of=text_of,
-        hashes=_run_hashes(np.where(beyond, points, lower[within]), starts, ends),
+        hashes=_run_hashes(lowered, starts, ends),
         word_starts=np.searchsorted(text_of, np.arange(len(encoded) + 1)),
     )
 
@@ -83,43 +99,52 @@ def read_words(texts: Sequence[str]) -> Words:
 def _word_bounds(
     points: NDArray[np.uint32], classes: NDArray[np.uint16]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where words start and end."""
+    """Where words start and end. The first code point is a line end, so that none starts there."""
     inside = (classes & LETTER) != 0
     joint = np.flatnonzero((points == ord("'")) | (points == 0x2019))
     joint = joint[(joint > 0) & (joint < len(points) - 1)]
     joint = joint[inside[joint - 1] & inside[joint + 1]]
     inside[joint] = True
     alone = (classes & ALONE) != 0
-    before, after = np.roll(inside, 1), np.roll(inside, -1)
-    if len(inside):
-        before[0] = after[-1] = False
     if alone.any():
         # a character that is a word by itself also ends the word before it and starts the one after it
+        before, after = np.roll(inside, 1), np.roll(inside, -1)
+        before[0] = after[-1] = False
         begins = inside & (~before | alone | np.roll(alone, 1))
         stops = inside & (~after | alone | np.roll(alone, -1))
-    else:
-        begins, stops = inside & ~before, inside & ~after
-    return np.flatnonzero(begins), np.flatnonzero(stops) + 1
+        return np.flatnonzero(begins), np.flatnonzero(stops) + 1
+    turns = np.flatnonzero(inside[1:] != inside[:-1]) + 1
+    starts, ends = turns[::2], turns[1::2]
+    return starts, ends if len(ends) == len(starts) else np.append(ends, len(points))
 
 
 def _run_hashes(points: NDArray[np.uint32], starts: NDArray[np.int64], ends: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """A polynomial hash of each run, from one running sum over all: sum of points[i] * p**(i - start), modulo 2**64,
-    then mixed so that its low bits are as good as its high ones."""
-    powers = _powers(int((ends - starts).max(initial=1)))
-    lengths = ends - starts
-    hashes = np.zeros(len(starts), np.uint64)
-    order = np.argsort(lengths, kind="stable")
-    sorted_lengths = lengths[order]
-    values = (points.astype(np.uint64) + np.uint64(1)) * np.uint64(0xBF58476D1CE4E5B9)
-    if len(powers) <= 64:
-        for offset in range(len(powers)):
-            live = order[np.searchsorted(sorted_lengths, offset, side="right") :]
-            hashes[live] += values[starts[live] + offset] * powers[offset]
-    else:  # a "word" of thousands of letters: add up each word's own stretch
-        for word in range(len(starts)):
-            stretch = values[starts[word] : ends[word]]
-            hashes[word] = (stretch * powers[: len(stretch)]).sum(dtype=np.uint64)
-    return mixed(hashes)
+    """A polynomial hash of each run, the sum of points[i] * p**(i - start) modulo 2**64, then mixed so that its low
+    bits are as good as its high ones. It is the difference of two running sums over all points, divided by p**start:
+    p is odd, so there is a number to multiply by instead."""
+    powers, inverse = _powers(len(points))
+    sums = np.empty(len(points) + 1, np.uint64)  # and everything in it: fresh memory costs more than the arithmetic
+    sums[0] = 0
+    np.add(points, np.uint64(1), out=sums[1:])
+    sums[1:] *= powers
+    np.cumsum(sums, out=sums)
+    return mixed((sums[ends] - sums[starts]) * inverse[starts])
+
+
+def distinct(values: NDArray[np.uint64], starts: NDArray[np.int64]) -> Distinct:
+    """The different values of each text, of which text i has those from `starts[i]` to `starts[i + 1]`."""
+    values = values.copy()
+    for start, end in itertools.pairwise(starts.tolist()):
+        values[start:end].sort()  # text by text, which is many times quicker than all of them by text and value
+    new = np.ones(len(values), bool)
+    new[1:] = values[1:] != values[:-1]
+    new[starts[:-1][starts[:-1] < len(values)]] = True
+    first = np.flatnonzero(new)
+    return Distinct(
+        values=values[first],
+        starts=np.searchsorted(first, starts),
+        times=np.diff(np.append(first, len(values))),
+    )
 
 
 def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -129,8 +154,24 @@ def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return values ^ (values >> np.uint64(31))
 
 
-def _powers(n: int) -> NDArray[np.uint64]:
-    return np.concatenate([[np.uint64(1)], np.cumprod(np.full(max(n - 1, 0), _PRIME, np.uint64), dtype=np.uint64)])
+def _powers(n: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The first n powers of p, times a number that spreads the bits of code points, and of its inverse. Those of a
+    block's length are made once."""
+    powers, inverse = _some_powers(max(_BLOCK_POINTS, 1 << n.bit_length() if n > _BLOCK_POINTS else 0))
+    return powers[:n], inverse[:n]
+
+
+_BLOCK_POINTS = 1 << 20
+
+
+@functools.lru_cache(maxsize=1)
+def _some_powers(n: int) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    made = [np.full(n, base, np.uint64) for base in (_PRIME, np.uint64(pow(int(_PRIME), -1, 1 << 64)))]
+    for powers in made:
+        powers[0] = 1
+        np.cumprod(powers, out=powers)
+    made[0] *= np.uint64(0xBF58476D1CE4E5B9)
+    return made[0], made[1]
 
 
 @functools.cache

@@ -10,8 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import get_args
 
 from tamis.records import Record, Span, Stage
-from tamis.time.intervals import Interval, length, split, union
+from tamis.time.intervals import Interval, length, split, union, without
 from tamis.time.tree import Tree, between, tree
+
+FOR_DRAFTS = frozenset({"the writer", "reading", "parsing", "folding"})
+"""What the stages of the pipeline wait on for drafts to come. While a writer writes, that is the writing's time."""
 
 APART: tuple[Stage, ...] = ("writing", "people")
 """Stages with a row of their own beside a writer's speed; all that lies between them is the sifting."""
@@ -19,8 +22,9 @@ APART: tuple[Stage, ...] = ("writing", "people")
 
 class StageTime(Record, frozen=True, kw_only=True):
     """What one stage took. `seconds` are on the wall and include `waited`, those in which nothing of the stage worked;
-    a span's waiting is taken to come before its work. `waited_on` sums the spans' waiting by what they waited for, and
-    exceeds `waited` where several waited at once. `cpu_seconds` is None where no span measured it."""
+    a span's waiting is taken to come before its work. Waiting for drafts while they are written is the writing's time
+    and stands in no other row. `waited_on` sums the spans' waiting by what they waited for, and exceeds `waited` where
+    several waited at once. `cpu_seconds` is None where no span measured it."""
 
     seconds: float = 0.0
     waited: float = 0.0
@@ -75,10 +79,11 @@ def account_of(spans: Tree, *, now: float | None = None) -> Account:
     sifting = [s for stage, members in staged.items() if stage not in APART for s in members]
     accounted = union((s.started, s.ended) for members in staged.values() for s in members)
     total = length(union(extents))
+    writing = union((s.started, s.ended) for s in staged.get("writing", ()))
     return Account(
-        stages={stage: stage_time(spans, staged[stage]) for stage in get_args(Stage) if stage in staged},
-        by_name={name: stage_time(spans, members) for name, members in _parts(spans).items()},
-        sifting=stage_time(spans, sifting),
+        stages={stage: stage_time(spans, staged[stage], writing) for stage in get_args(Stage) if stage in staged},
+        by_name={name: stage_time(spans, members, writing) for name, members in _parts(spans).items()},
+        sifting=stage_time(spans, sifting, writing),
         sifting_names=tuple(name for name, (first, *_) in _parts(spans).items() if first.stage not in APART),
         total_seconds=total,
         unaccounted_seconds=max(0.0, total - length(accounted)),
@@ -89,18 +94,24 @@ def account_of(spans: Tree, *, now: float | None = None) -> Account:
     )
 
 
-def stage_time(spans: Tree, members: Iterable[Span]) -> StageTime:
-    """What these spans took together, leaving out what children took that are not among them."""
+def stage_time(spans: Tree, members: Iterable[Span], writing: Sequence[Interval] = ()) -> StageTime:
+    """What these spans took together, leaving out what children took that are not among them, and waiting for drafts
+    while they were written: `writing` is sorted and disjoint."""
     stretches: list[Interval] = []
     working: list[Interval] = []
     waited_on: dict[str, float] = defaultdict(float)
     members = list(members)
     for span in members:
-        own = spans.own(span)
-        stretches += own
-        working += split(own, span.waited)[1]
-        if span.waited:
-            waited_on[span.waited_on or "unknown"] += span.waited
+        waiting, work = split(spans.own(span), span.waited)
+        waited = span.waited
+        if span.waited_on in FOR_DRAFTS:
+            left = [part for whole in waiting for part in without(whole, writing)]
+            waited -= length(waiting) - length(left)
+            waiting = left
+        stretches += waiting + work
+        working += work
+        if waited > 1e-9:
+            waited_on[span.waited_on or "unknown"] += waited
     seconds = length(union(stretches))
     cpu = [c for span in members if (c := spans.own_cpu_seconds(span)) is not None]
     return StageTime(

@@ -18,6 +18,8 @@ def read(annotation: str) -> Kind:
         ("datetime.date", "date"),
         ("'list[int]'", "list[int]"),
         ("Sequence[int]", "list[int]"),
+        ("uuid.UUID", "UUID"),
+        ("pathlib.PurePosixPath", "Path"),
         ("Annotated[int, 'cents']", "int"),
         ("int | (str | int)", "int | str"),
     ],

@@ -11,7 +11,7 @@ from tamis.behaviour.hints import Hints
 from tamis.behaviour.kinds import Kind
 from tamis.behaviour.texts import LONGEST, Texts
 from tamis.behaviour.values import Near, Unmakeable, Values, guessed
-from tamis.sandbox import encode
+from tamis.sandbox import decode, encode
 
 INT, STR, DATE = Kind(name="int"), Kind(name="str"), Kind(name="date")
 HINTS = Hints(
@@ -22,7 +22,22 @@ HINTS = Hints(
     dates=("2026-03-01",),
 )
 simple = st.sampled_from(
-    ["int", "str", "float", "bool", "bytes", "date", "datetime", "time", "timedelta", "Decimal", "Fraction", "none"]
+    [
+        "int",
+        "str",
+        "float",
+        "bool",
+        "bytes",
+        "date",
+        "datetime",
+        "time",
+        "timedelta",
+        "Decimal",
+        "Fraction",
+        "none",
+        "UUID",
+        "Path",
+    ]
 ).map(lambda name: Kind(name=name))
 kinds = st.recursive(
     simple,
@@ -41,7 +56,7 @@ kinds = st.recursive(
 def test_a_drawn_value_is_of_its_kind_and_can_be_written_down(kind: Kind, seed: int, stateful: bool) -> None:
     value = Values(HINTS, stateful=stateful).draw(random.Random(seed), Near(), kind, "x")
     assert is_of(value, kind)
-    encode(value)
+    assert is_of(decode(encode(value)), kind)
 
 
 @settings(max_examples=150, deadline=None)

@@ -1,3 +1,4 @@
+import functools
 import random
 from collections.abc import Callable
 
@@ -5,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tamis.checks import near
 from tamis.checks.duplicates import BATCH_DRAFTS, Duplicates, fold, how, underscored_names
 from tamis.checks.near import BANDS, BUCKET_TEXTS, COMPARED, NearIndex, jaccard, shingles, signatures
 from tamis.checks.parser_pool import ParserPool
@@ -172,7 +174,7 @@ def test_nothing_below_the_threshold_is_called_near_and_hardly_anything_above_is
         index.add(str(number), signed[number])
     missed, above = 0, 0
     for number in range(60, len(texts)):
-        near = index.nearest(shingles(texts[number]), signed[number])
+        near = index.nearest(functools.partial(shingles, texts[number]), signed[number])
         truth = max(jaccard(sets[number], sets[other]) for other in range(60))
         if near is not None:
             assert near.similarity >= 0.8
@@ -215,3 +217,39 @@ def test_the_index_grows_and_loses_nothing() -> None:
     for number, signature in enumerate(signed):
         index.add(str(number), signature)
     assert all(index._likely(signature) == [number] for number, signature in enumerate(signed, start=1))
+
+
+def alike_texts(count: int, seed: int) -> list[str]:
+    """Texts of one template, so that most bands are shared by more texts than a bucket keeps."""
+    rng = random.Random(seed)
+    words = [f"w{number}" for number in range(60)]
+    texts = []
+    for _ in range(count):
+        text = rng.sample(words, 60) if rng.random() < 0.2 else list(words)
+        for _ in range(rng.randrange(5)):
+            text[rng.randrange(60)] = f"x{rng.randrange(50)}"
+        texts.append(" ".join(text))
+    return texts
+
+
+def test_a_bucket_keeps_the_first_texts_of_a_band_however_they_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = alike_texts(400, seed=4)
+    signed = signatures([shingles(text) for text in texts])
+    buckets: dict[int, list[int]] = {}
+    for settled, size in ((1, 1), (7, 3), (50, 128), (10_000, 400)):
+        monkeypatch.setattr(near, "SETTLED_AT_ONCE", settled)
+        index = NearIndex(0.8, lambda name: texts[int(name)])
+        buckets.clear()
+        for start in range(0, len(texts), size):
+            index.look_ahead(signed[start : start + size])
+            for number in range(start, min(start + size, len(texts))):
+                votes: dict[int, int] = {}
+                for band in signed[number]:
+                    for text in buckets.get(band, ()):
+                        votes[text] = votes.get(text, 0) + 1
+                likely = sorted((text for text, n in votes.items() if n >= 2), key=lambda text: (-votes[text], text))
+                assert index._likely(signed[number]) == likely[:COMPARED]
+                index.add(str(number), signed[number])
+                for band in signed[number]:
+                    if len(buckets.setdefault(band, [])) < BUCKET_TEXTS:
+                        buckets[band].append(number + 1)

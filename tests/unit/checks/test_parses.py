@@ -110,7 +110,7 @@ def test_a_grammar_that_is_not_installed_has_no_answer_and_says_what_to_install(
 
     monkeypatch.setitem(parser_child.GRAMMARS, "c", ("tree_sitter_that_nobody_has", "language"))
     monkeypatch.setattr(parser_child, "_parsers", {})
-    reply = parser_child.answer("c", b"int x;")
+    reply, _ = parser_child.answer("c", b"int x;")
     found = parses._judged(Parsed(**reply), b"")
     assert isinstance(found, NoAnswer)
     assert "pip install 'tamis[languages]'" in found.why

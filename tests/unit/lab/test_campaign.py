@@ -8,7 +8,7 @@ from openpyxl import Workbook, load_workbook
 from tamis.errors import BriefError, CheckError, DraftsError, UsageError
 from tamis.lab.campaign import Event
 from tamis.lab.owner import StandIn, stand_in
-from tamis.lab.plan import repeats_due
+from tamis.lab.plan import doubts_due, past_in, repeats_due
 from tamis.lab.settings import LabSection, goals_of
 from tamis.lab.story import lab_view, ladder
 from tamis.lab.telling import read_told, told
@@ -324,6 +324,31 @@ def test_batches_sent_before_anything_was_known_leave_no_debt_of_repeats(desk):
     ]
     desk.take(done, by="Ana")
     assert repeats_due(desk.campaign, 4, 8) == 1
+
+
+def test_one_place_in_five_goes_to_doubt_and_every_place_says_why(desk):
+    desk.play(StandIn(lambda asked: [{"value": truth(idea)} for idea in asked], "lab.py", LAB), 6)
+    whys = [[row.proposed.why for row in batch] for batch in desk.campaign.batches]
+    assert set(whys[0]) == {"spread"}
+    learned = [why for batch in whys[1:] for why in batch]
+    assert set(learned) == {"explore", "doubt", "repeat"}
+    assert learned.count("doubt") == len(learned) // 5
+    assert max(batch.count("doubt") for batch in whys) == 1
+
+
+def test_no_place_goes_to_doubt_while_two_batches_are_out(desk):
+    desk.play(StandIn(lambda asked: [{"value": truth(idea)} for idea in asked], "lab.py", LAB), 3)
+    assert doubts_due(desk.campaign, 8) == 1
+    desk.next_batch()
+    assert doubts_due(desk.campaign, 4) == 1
+    desk.next_batch()
+    assert doubts_due(desk.campaign, 4) == 0
+
+
+def test_forecasts_at_places_for_doubt_are_scored_like_the_others(desk):
+    desk.play(StandIn(lambda asked: [{"value": truth(idea)} for idea in asked], "lab.py", LAB), 5)
+    doubted = [row for row in desk.campaign.rows() if row.proposed.why == "doubt"]
+    assert doubted and all(past_in(row, GOALS[0]) is not None for row in doubted)
 
 
 def test_constant_results_are_said_and_the_next_batch_is_spread(desk):

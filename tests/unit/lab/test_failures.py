@@ -11,7 +11,7 @@ from tamis.lab.trade import Bench
 from tamis.ledger import Ledger
 
 from .lab_helpers import LAB, desk_on, truth
-from .test_models import COLUMNS, bench, model_of, some
+from .test_models import COLUMNS, FEATURES, bench, model_of, some
 
 SOLVENTS = Columns(
     count=60,
@@ -56,6 +56,26 @@ def test_a_batch_avoids_what_keeps_failing():
     after = next_batch(wary, [model_of(rows)], 8, repeats=0)
     assert any(chance[pick.row] < 1 for pick in before)
     assert not any(chance[pick.row] < 1 for pick in after)
+
+
+def test_the_place_for_doubt_does_not_go_to_what_keeps_failing():
+    rows = np.array([row for row in some(40) if COLUMNS.numbers["x"][row] >= 0.6])
+    chance = np.where(COLUMNS.numbers["x"] < 0.6, 0.5, 1.0)
+    plain = bench(rows)
+    wary = Bench(plain.features, plain.free, plain.pending, plain.seen, plain.caps, None, chance)
+    before, after = (next_batch(one, [model_of(rows)], 1, repeats=0, doubts=1)[0] for one in (plain, wary))
+    assert chance[before.row] < 1.0 == chance[after.row]
+
+
+def test_the_place_for_doubt_does_not_go_where_the_nearest_run_failed():
+    rows = np.array([row for row in some(40) if COLUMNS.numbers["x"][row] >= 0.6])
+    plain = bench(rows)
+    failed = np.array([row for row in some(40) if COLUMNS.numbers["x"][row] < 0.6])
+    free = np.setdiff1d(plain.free, failed)
+    wary = Bench(plain.features, free, plain.pending, plain.seen, plain.caps, failed=failed)
+    pick = next_batch(wary, [model_of(rows)], 1, repeats=0, doubts=1)[0]
+    far = ((FEATURES.main.x - FEATURES.main.x[pick.row]) ** 2).sum(axis=1)
+    assert far[rows].min() < far[failed].min()
 
 
 def test_a_campaign_leaves_the_kind_alone_that_the_bench_cannot_make_and_says_so(tmp_path):

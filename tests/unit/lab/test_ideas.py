@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from tamis.errors import BriefError
 from tamis.lab.expressions import evaluated
-from tamis.lab.ideas import read_ideas
+from tamis.lab.ideas import Coming, Each, Listed, listed, read_ideas
 from tamis.lab.settings import LabSection, NumberField, goals_of
 
 ELEMENTS = LabSection(goal="minimize y", composition=("Ni", "Fe", "Co"))
@@ -37,7 +37,7 @@ def test_the_same_composition_in_other_words_is_one_idea():
     )
     assert len(found.ideas) == 1
     assert found.folded == {"1": "0", "2": "0", "3": "0"}
-    assert found.ideas[0].also == ["1", "2", "3"]
+    assert found.ideas[0].also == ("1", "2", "3")
 
 
 def test_formulas_and_fractions_say_the_same_thing():
@@ -146,3 +146,65 @@ def test_goals_are_read(goal, sign, name, threshold):
 def test_no_goal_or_an_unknown_unit_is_refused_in_a_sentence(lab):
     with pytest.raises(BriefError):
         goals_of(lab)
+
+
+MIXED = LabSection(goal="minimize y", composition="f", category=("by",), number=("T",), constraints=("T > 5",))
+ROWS = st.one_of(
+    st.fixed_dictionaries(
+        {
+            "f": st.sampled_from(["NiFe", "Ni2Fe2", "CeO2", "Ni", "nothing"]),
+            "by": st.sampled_from(["Sol gel", "sol  gel", "printed"]),
+            "T": st.integers(0, 20),
+        }
+    ),
+    st.just("no object"),
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(ROWS, min_size=1, max_size=12), st.randoms())
+def test_ideas_read_as_they_come_are_those_read_at_once(rows: list[object], rng) -> None:
+    drafts = [(str(k), f"idea {k}", msgspec.json.encode(row)) for k, row in enumerate(rows)]
+    contents = {draft: content for draft, _, content in drafts}
+    coming = Coming(MIXED)
+    for draft in rng.sample(sorted(contents), rng.randrange(len(contents) + 1)):
+        coming.add(draft, contents[draft])  # in any order, and perhaps not all of them
+    try:
+        at_once = read_ideas(drafts, MIXED)
+    except BriefError as error:
+        with pytest.raises(BriefError, match="none of"):
+            coming.ideas(listed(drafts))
+        assert "none of" in error.what
+        return
+    found = coming.ideas(Listed([(draft, name) for draft, name, _ in drafts], contents.__getitem__))
+    assert (found.ideas, found.refused, found.folded) == (at_once.ideas, at_once.refused, at_once.folded)
+    assert found.columns.elements == at_once.columns.elements
+    assert np.array_equal(found.columns.fractions, at_once.columns.fractions)
+    assert found.columns.numbers["T"].tolist() == at_once.columns.numbers["T"].tolist()
+    by, other = found.columns.named["by"], at_once.columns.named["by"]
+    assert by.levels == other.levels
+    assert by.codes.tolist() == other.codes.tolist()
+    for place, idea in enumerate(found.ideas):
+        key = found.key(idea.draft)
+        assert by.levels[by.codes[place]] == key.names[0]
+        shares = dict(key.shares)
+        row = dict(zip(found.columns.elements, found.columns.fractions[place], strict=True))
+        assert {element: share for element, share in row.items() if share} == pytest.approx(shares, abs=1e-4)
+
+
+def test_what_an_idea_says_is_read_again_when_it_is_asked_for():
+    asked = []
+    rows = {"a": b'{"Ni": 0.5, "Fe": 0.5, "why": "x"}', "b": b'{"Ni": 1}'}
+
+    def content(draft: str) -> bytes:
+        asked.append(draft)
+        return rows[draft]
+
+    found = Coming(ELEMENTS).ideas(Listed([("a", "one"), ("b", "two")], content))
+    assert asked == ["a", "b"]
+    cells = Each(found, found.cells)
+    assert list(cells) == ["a", "b"]
+    assert len(cells) == 2
+    assert asked == ["a", "b"]
+    assert cells["a"]["why"] == "x"
+    assert asked == ["a", "b", "a"]

@@ -5,11 +5,11 @@ from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
 from tamis.lab import gp
-from tamis.lab.batch import leaders_to_repeat, next_batch, spread
+from tamis.lab.batch import leaders_to_repeat, next_batch, shortlist, spread
 from tamis.lab.features import Columns, Named, element_table, features_of
 from tamis.lab.surrogate import MEMBERS, FitError, Seen, learn
 from tamis.lab.track import PRIOR, Past, coverage, weights, width
-from tamis.lab.trade import Bench
+from tamis.lab.trade import Bench, Trade
 
 
 def grid(n: int = 15) -> Columns:
@@ -100,6 +100,38 @@ def test_a_batch_spreads_because_what_is_picked_is_held():
     x = FEATURES.main.x[picks]
     apart = gp.squared_distances(x, x)[np.triu_indices(6, 1)]
     assert np.sqrt(apart.max()) > 0.5
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.integers(6, 40), st.integers(0, 5))
+def test_the_place_for_doubt_goes_where_less_is_known_and_not_to_what_promises_most(measured, seed):
+    rows = some(measured, seed)
+    model = model_of(rows)
+    hope, doubt = (next_batch(bench(rows), [model], 1, repeats=0, doubts=doubts)[0] for doubts in (0, 1))
+    assert (hope.why, doubt.why) == ("explore", "doubt")
+    expected, doubted = (pick.guesses[0][0] for pick in (hope, doubt))
+    assert doubted.sd[0] >= expected.sd[0] - 1e-9
+    assert doubted.mean[0] <= expected.mean[0] + 1e-9
+
+
+def test_the_place_for_doubt_is_the_last_and_leaves_the_others_as_they_are():
+    rows = some(15)
+    model = model_of(rows)
+    without, with_ = (next_batch(bench(rows), [model], 8, repeats=1, doubts=doubts) for doubts in (0, 1))
+    assert [pick.row for pick in with_[:-1]] == [pick.row for pick in without[:-1]]
+    assert [pick.why for pick in with_].count("doubt") == 1 == (with_[-1].why == "doubt")
+
+
+def test_among_very_many_ideas_the_most_doubted_still_stand_for_choice(monkeypatch):
+    rows = some(20)
+    trades = [Trade(bench(rows), [model_of(rows)], kappa) for kappa in (0.0, 4.0)]
+    monkeypatch.setattr("tamis.lab.batch.SHORTLIST", 20)
+    left = shortlist(bench(rows), [model_of(rows)], trades)
+    free = bench(rows).free
+    guess = model_of(rows).guess(free)
+    assert len(left) <= 20
+    assert free[np.argmax(guess.mean)] in left
+    assert free[np.argmax(guess.mean + 4.0 * guess.sd)] in left
 
 
 def test_a_leader_measured_once_is_repeated_and_one_measured_twice_is_not():

@@ -37,7 +37,9 @@ def test_every_result_has_its_dot_with_what_was_forecast(played):
     results = [row for row in campaign.rows() if row.results]
     told = [title for title in titles if "measured" in title]
     assert len(told) == len(results) == 16
-    assert sum("forecast" in title for title in told) == sum(row.proposed.why == "explore" for row in campaign.rows())
+    assert sum("forecast" in title for title in told) == sum(
+        row.proposed.why in {"explore", "doubt"} for row in campaign.rows()
+    )
 
 
 def test_a_campaign_without_results_is_a_picture_too():

@@ -12,6 +12,7 @@ import pytest
 
 from tamis.errors import LedgerError
 from tamis.ledger import FILE, FOLDER, Ledger
+from tamis.ledger import ledger as ledgers
 from tamis.records import Brief, Draft, Evidence, Held, Spec, digest
 
 CHECK = Spec(kind="check", name="parses", version="1")
@@ -165,3 +166,19 @@ def test_evidence_is_found_by_the_draft_it_is_about(tmp_path: Path) -> None:
         ledger.add(held)
         assert list(ledger.all(Evidence, about="d1")) == [held]
         assert list(ledger.all(Evidence, about="d2")) == []
+
+
+def test_what_is_read_page_by_page_is_all_of_it_and_shows_what_came_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledgers, "PAGE_ROWS", 3)
+    with Ledger(tmp_path) as ledger:
+        for number in range(8):
+            ledger.add(draft(str(number)))
+        reading = ledger.all(Draft)
+        first = next(reading)
+        later = ledger.add_blob(b"kept while others are read")
+        assert ledger.blob(later) == b"kept while others are read"
+        assert [one.name for one in (first, *reading)] == [str(number) for number in range(8)]
+        assert ledger.find(Draft, digest("7")) == draft("7")
+        assert ledger.find(Draft, "none") is None

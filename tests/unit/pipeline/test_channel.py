@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tamis.pipeline import channel as channels
 from tamis.pipeline.channel import BATCH_ITEMS, Channel, Stopped
 
 
@@ -65,3 +66,21 @@ def test_a_stopped_channel_lets_go_of_who_waits(waits_at: str) -> None:
     assert left == ["stopped"]
     with pytest.raises(Stopped):
         channel.put_now(3)
+
+
+def test_what_comes_within_a_moment_of_the_first_is_taken_along(monkeypatch: pytest.MonkeyPatch) -> None:
+    channel: Channel[str] = Channel("c")
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        channel.put("second")
+
+    monkeypatch.setattr(channels.time, "sleep", sleep)
+    channel.put("first")
+    assert channel.take(linger_seconds=0.01) == ["first", "second"]
+    channel.put("last")
+    channel.close()
+    assert channel.take(linger_seconds=0.01) == ["last"]  # nothing more can come
+    assert channel.take(linger_seconds=0.01) == []
+    assert slept == [0.01]

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tamis import reading
 from tamis.brief import LoadedBrief, load_brief
+from tamis.checks import measuring
 from tamis.checks.parser_pool import ParserPool
 from tamis.errors import DraftsError
 from tamis.ledger import Ledger
@@ -243,3 +245,32 @@ def test_reading_alone_gives_the_same_pool(prose: Path) -> None:
     with Ledger(prose) as ledger:
         pool = asyncio.run(read(Run(load_brief(prose), ledger), Handing(DRAFTS[::-1])))
     assert [draft.name for draft in pool.drafts] == [draft.name for draft in DRAFTS]
+
+
+def test_contents_beyond_what_memory_is_given_come_from_the_ledger(
+    prose: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "KEPT_IN_MEMORY_BYTES", 200)
+    loaded = load_brief(prose)
+    drafts = [Written(name=f"{number}.txt", content=bytes([65 + number]) * 90) for number in range(6)]
+    with Ledger(prose) as ledger:
+        run = Run(loaded, ledger)
+        pool = asyncio.run(read(run, Handing(drafts)))
+        held = pool.contents._held
+        assert [held[draft.blob] for draft in pool.drafts[-2:]] == [one.content for one in drafts[-2:]]  # the newest
+        assert len(held) == 2
+        assert [pool.contents[draft.id] for draft in pool.drafts] == [one.content for one in drafts]
+
+
+def test_drafts_measured_elsewhere_are_sifted_alike(
+    prose: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = outcome(prose, DRAFTS)
+    monkeypatch.setattr(measuring, "WORTH_BYTES", 0)
+    monkeypatch.setattr(measuring, "BATCH_BYTES", 0)
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("BRIEF.md", "tamis.toml"):
+        (other / name).write_text((prose / name).read_text())
+    (other / "drafts").mkdir()
+    assert outcome(other, DRAFTS) == here

@@ -12,8 +12,9 @@ import msgspec
 import pytest
 
 from tamis.errors import SandboxFault, UsageError
-from tamis.sandbox import Call, Limits, Program, Ran, Sandbox, encode, protections
+from tamis.sandbox import Call, Limits, Program, Ran, Sandbox, crew, encode, protections
 from tamis.sandbox.protections import LAYERS, is_strong
+from tamis.sandbox.supervisor import Box, Setup
 
 LIMITS = Limits(cpu_seconds=0.3, total_cpu_seconds=3, idle_seconds=0.3, memory_mb=128, deaths=3)
 
@@ -203,6 +204,21 @@ def test_closing_in_the_midst_ends_everything_at_once() -> None:
             break
         time.sleep(0.01)
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def test_closing_while_a_box_starts_ends_that_one_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    sandbox = Sandbox(LIMITS, module="draft", workers=1)
+    started: list[Box] = []
+
+    def start(setup: Setup) -> Box:
+        started.append(Box(setup))
+        sandbox.close()
+        return started[-1]
+
+    monkeypatch.setattr(crew, "Box", start)
+    ((_, ran),) = sandbox.run({"draft": b"def f():\n    while True: pass"}, [(call("f"),)])
+    assert ran.fault == "the sandbox is closed"
+    assert all(box.dead for box in started)
 
 
 def test_leaving_the_iteration_kills_what_runs() -> None:

@@ -3,6 +3,7 @@ import pytest
 
 from tamis.taste import features as features_module
 from tamis.taste import meaning as meaning_module
+from tamis.taste.coming import Coming
 from tamis.taste.features import Features, read_features, read_texts
 from tamis.taste.folding import fold_shingles
 from tamis.taste.meaning import meaning, word_table
@@ -98,3 +99,20 @@ def same_values(one: Features, other: Features) -> bool:
 def test_features_of_some_texts_are_those_of_reading_them_alone() -> None:
     texts = SEA + BREAD + ["A lamp, a dog; a letter..."]
     assert same_values(read_texts(texts).features([0, 1, 2, 4]), read_features([texts[k] for k in (0, 1, 2, 4)]))
+
+
+def test_texts_come_in_any_order_and_some_of_them_without_a_word() -> None:
+    texts = {"dots": "…", "a": SEA[0], "b": BREAD[0], "c": SEA[1], "none": "", "d": BREAD[1]}
+    at_once = read_texts([texts[name] for name in "abcd"])
+    coming = Coming()
+    for name in ("dots", "d", "none", "b", "a"):  # one of them never comes
+        coming.add(name, texts[name])
+        coming.measure()
+    read, places = coming.read({name: texts[name] for name in "abcd"})
+    found, wanted = read.features(places), at_once.features()
+    assert found.groups["style"] == pytest.approx(wanted.groups["style"])
+    assert nearest_is_of_its_kind(found.groups["meaning"][[0, 2, 1, 3]])
+    assert read.shingles is not None
+    assert at_once.shingles is not None
+    assert read.shingles.starts.tolist() == at_once.shingles.starts.tolist()
+    assert read.shingles.values.tolist() == at_once.shingles.values.tolist()

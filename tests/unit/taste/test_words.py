@@ -1,8 +1,10 @@
+from collections import Counter
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tamis.taste.words import read_words
+from tamis.taste.words import distinct, read_words
 
 
 def spelled(text: str) -> list[str]:
@@ -53,3 +55,13 @@ def test_any_texts_are_read_and_the_same_word_has_the_same_hash_everywhere(texts
 @given(st.lists(st.text(alphabet="abcde", min_size=1, max_size=5), min_size=1, max_size=50, unique=True))
 def test_different_words_have_different_hashes(vocabulary: list[str]) -> None:
     assert len(np.unique(read_words([" ".join(vocabulary)]).hashes)) == len(vocabulary)
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=12), max_size=6))
+def test_the_different_values_of_each_text_are_counted(texts: list[list[int]]) -> None:
+    starts = np.cumsum([0, *map(len, texts)])
+    found = distinct(np.array([value for text in texts for value in text], np.uint64), starts)
+    for place, text in enumerate(texts):
+        here = slice(found.starts[place], found.starts[place + 1])
+        assert dict(zip(found.values[here].tolist(), found.times[here].tolist(), strict=True)) == Counter(text)
+        assert found.values[here].tolist() == sorted(set(text))

@@ -31,6 +31,24 @@ def test_a_stage_does_not_wait_while_another_of_its_spans_works():
     assert tests.waited_on["core"] == 8
 
 
+def test_waiting_for_drafts_while_they_are_written_is_the_writing_s_time_alone():
+    pipeline = [
+        whole(0, 100),
+        span("write", "writing", 0, 90),
+        span("read", "reading", 0, 100, waited=94, waited_on="the writer"),
+        span("parse", "reading", 0, 100, waited=96, waited_on="reading"),
+        span("tests", "tests", 10, 100, waited=70, waited_on="folding"),
+    ]
+    told = account(pipeline)
+    assert told.stages["writing"].seconds == 90
+    assert told.stages["reading"].seconds == 10  # of which the writing covers none
+    assert told.stages["reading"].waited == 4
+    assert told.stages["reading"].waited_on == {"the writer": 4, "reading": 6}
+    assert told.stages["tests"].seconds == 20
+    assert told.sifting.seconds == 20
+    assert account([one for one in pipeline if one.stage != "writing"]).stages["reading"].waited == 94
+
+
 def test_what_no_stage_accounts_for_is_shown():
     found = account([whole(0, 10), span("a", "tests", 2, 5)])
     assert found.unaccounted_seconds == 7

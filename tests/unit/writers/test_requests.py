@@ -1,12 +1,13 @@
 """The log of what is paid for: on disk when it says so, and what it makes of a kill."""
 
 import asyncio
+import pickle
 import time
 from pathlib import Path
 
 from tamis.ledger import Ledger
 from tamis.records import Answered, Beat, Reply, Request, Spec, Usage, digest
-from tamis.writers.requests import BEAT_SECONDS, Paid, RequestLog
+from tamis.writers.requests import BEAT_SECONDS, Paid, RequestLog, Sums
 
 BRIEF = "b" * 32
 
@@ -29,11 +30,14 @@ def used(tokens_in: int, tokens_out: int, by: str = "usage") -> Usage:
 
 
 def paid(*requests: Request, replies: tuple[Reply, ...] = (), beats: tuple[Beat, ...] = ()) -> Paid:
-    log = RequestLog(BRIEF)
-    log.requests = {one.id: one for one in requests}
-    log.replies = {one.request: one for one in replies}
-    log._beats = list(beats)
-    return log.paid()
+    sums = Sums()
+    for sent in requests:
+        sums.sent(sent)
+    for ended in replies:
+        sums.ended(ended)
+    for sign in beats:
+        sums.beat(sign)
+    return sums.paid()
 
 
 def beat(at: float, *, last: bool = False) -> Beat:
@@ -49,7 +53,7 @@ def test_what_was_sent_and_what_came_back_is_on_disk_when_it_says_so(tmp_path: P
         await log.ended(reply("r", usage=used(20, 30)), {digest(b"text"): b"text"})
         with Ledger(tmp_path, read_only=True) as other:
             again = RequestLog(BRIEF, other)
-            assert again.replies["r"].usage == used(20, 30)
+            assert [one.usage for one in again.replies.values()] == [used(20, 30)]
             assert again.content(digest(b"text")) == b"text"
 
     with Ledger(tmp_path) as ledger:
@@ -110,8 +114,27 @@ def test_beats_come_while_the_loop_is_held_up(tmp_path: Path) -> None:
         log = RequestLog(BRIEF, ledger)
         with log.beating("s", time.time):
             deadline = time.monotonic() + 30
-            while len(log._beats) < 2 and time.monotonic() < deadline:
+            while len(list(ledger.all(Beat))) < 2 and time.monotonic() < deadline:
                 time.sleep(0.05)
         beats = list(ledger.all(Beat))
     assert len(beats) >= 3
     assert [one.last for one in beats] == [False] * (len(beats) - 1) + [True]
+
+
+def test_what_is_held_does_not_grow_with_the_requests(tmp_path: Path) -> None:
+    async def write(log: RequestLog, numbers: range) -> None:
+        for number in numbers:
+            await log.sent(request(f"r{number}"))
+            log.note(reply(f"r{number}", usage=used(20, 30)), {})
+
+    with Ledger(tmp_path) as ledger:
+        log = RequestLog(BRIEF, ledger)
+        asyncio.run(write(log, range(5)))
+        held = len(pickle.dumps(log._sums))
+        asyncio.run(write(log, range(5, 50)))
+        assert len(pickle.dumps(log._sums)) < held + 20  # a number may have a digit more
+        assert len(list(log.requests.values())) == len(list(log.replies.values())) == 50
+        assert log.requests["r7"] == request("r7")
+        told = log.paid()
+        assert (told.tokens_in, told.tokens_out) == (50 * 20, 50 * 30)
+        assert RequestLog(BRIEF, ledger).paid() == told

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import marshal
 import mmap
 import sys
 import types
@@ -102,10 +103,12 @@ class Kept(io.RawIOBase):
 
 
 class Draft:
-    """The draft's module, and the objects that its calls returned."""
+    """The draft's module, and the objects that its calls returned. `compiled` is its code as `marshal` writes it, where
+    the parser has made it already; else it is compiled here."""
 
-    def __init__(self, name: str, source: bytes) -> None:
+    def __init__(self, name: str, source: bytes, compiled: bytes = b"") -> None:
         self.name = name
+        self._compiled = compiled
         self._code: types.CodeType | None = None
         self.source = source
         self._random = b"random" in source
@@ -130,7 +133,11 @@ class Draft:
     def load(self) -> None:
         """Runs the module's top level, as an import does. Raises what it raises."""
         if self._code is None:
-            self._code = compile(self.source, f"{self.name}.py", "exec", dont_inherit=True)
+            self._code = (
+                marshal.loads(self._compiled)
+                if self._compiled
+                else compile(self.source, f"{self.name}.py", "exec", dont_inherit=True)
+            )
         self.module = types.ModuleType(self.name)
         self.module.__file__ = f"{self.name}.py"
         sys.modules[self.name] = self.module

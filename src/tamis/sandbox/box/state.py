@@ -144,14 +144,18 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def _stores(code: types.CodeType) -> set[str]:
     """The attributes that a function sets; "" where it binds a name outside itself."""
-    found, extended = set(), 0
-    for operation, low in zip(code.co_code[::2], code.co_code[1::2], strict=True):
-        argument = low | extended
-        extended = argument << 8 if operation == _EXTENDED else 0
-        if operation == _STORE_ATTRIBUTE:
-            found.add(code.co_names[argument])
-        elif operation in _STORE_OUTSIDE or (operation == _STORE_DEREF and code.co_freevars):
-            found.add("")
+    whole = code.co_code
+    operations, arguments = whole[::2], whole[1::2]
+    outside = _STORE_OUTSIDE | ({_STORE_DEREF} if code.co_freevars else set())
+    found = {""} if any(operation in operations for operation in outside) else set()
+    at = operations.find(_STORE_ATTRIBUTE)
+    while at >= 0:
+        argument, before, shift = arguments[at], at - 1, 8
+        while before >= 0 and operations[before] == _EXTENDED:
+            argument |= arguments[before] << shift
+            before, shift = before - 1, shift + 8
+        found.add(code.co_names[argument])
+        at = operations.find(_STORE_ATTRIBUTE, at + 1)
     return found
 
 

@@ -46,10 +46,11 @@ layers: Any = None
 runner: Any = None
 suite: Any = None
 command: Any = None
+symbolic: Any = None
 
-JOB = struct.Struct("=iii?")
-"""What comes before a child's job: bytes of its settings, bytes of the source, the program to begin with, and whether
-each program has an import of its own."""
+JOB = struct.Struct("=iiii?")
+"""What comes before a child's job: bytes of its settings, of the source and of its code where it was compiled before,
+the program to begin with, and whether each program has an import of its own."""
 REAPED = struct.Struct("=idq")
 """How a child ended: exit code or minus its signal, whether by itself, CPU seconds, peak KB."""
 
@@ -88,16 +89,16 @@ def _receive(control: socket.socket) -> tuple[Json, list[int]]:
     return json.loads(parts), fds
 
 
-def _job(channel: _socket.socket) -> tuple[Json, bytes]:
-    """What the supervisor wants of this child: how large each part is, some settings, the draft's source."""
+def _job(channel: _socket.socket) -> tuple[Json, bytes, bytes]:
+    """What the supervisor wants of this child: how large each part is, some settings, the draft's source and code."""
     head = channel.recv(JOB.size, socket.MSG_WAITALL)
     if len(head) < JOB.size:
         os._exit(0)
-    settings, source, start, fresh = JOB.unpack(head)
-    body = channel.recv(settings + source, socket.MSG_WAITALL) if settings + source else b""
-    if not settings:
-        return {"start": start, "fresh": fresh}, body
-    return {"start": start, "fresh": fresh, **json.loads(body[:settings])}, body[settings:]
+    settings, source, code, start, fresh = JOB.unpack(head)
+    size = settings + source + code
+    body = channel.recv(size, socket.MSG_WAITALL) if size else b""
+    message = {"start": start, "fresh": fresh, **(json.loads(body[:settings]) if settings else {})}
+    return message, body[settings : settings + source], body[settings + source :]
 
 
 class Zygote:
@@ -214,13 +215,13 @@ class Zygote:
     # the child
 
     def _child(self, channel: _socket.socket) -> None:
-        message, source = _job(channel)
+        message, source, code = _job(channel)
         try:
             listener = self._put_on()
         except Exception as error:
             channel.sendall(b"!" + repr(error).encode())
             return
-        draft = runner.Draft(self.config["module"], source)
+        draft = runner.Draft(self.config["module"], source, code)
         lines = runner.Lines(self.shared, channel)
         gc.enable()
         self._hello(channel, listener)
@@ -261,6 +262,9 @@ class Zygote:
             return
         if message.get("inside"):
             suite.run(draft, lines, message)
+            return
+        if message.get("symbolic"):
+            symbolic.run(draft, lines, message)
             return
         programs = message.get("programs", self.programs)
         runner.run(draft, programs, lines, start=message["start"], fresh=message["fresh"])
@@ -372,10 +376,10 @@ def _import_ahead(config: Json) -> None:
 def main() -> None:
     control = socket.socket(fileno=int(sys.argv[1]))
     config, fds = _receive(control)
-    _import_box(config["box"])
     shared = mmap.mmap(fds[0], config["shared_bytes"])
     os.close(fds[0])
     _import_ahead(config)
+    _import_box(config["box"])  # after what is imported from outside the box, on which some of it rests
     entry = entry_module.Entry(config)
     entry.enter(control)
     zygote = Zygote(control, entry, shared)

@@ -59,8 +59,8 @@ class Against:
                             self.written.append(one)
                     except DraftsError as error:
                         self.error = error
-                self.requests = list(self.writer._log.requests.values())
-                self.replies = list(self.writer._log.replies.values())
+                    self.requests = list(self.writer._log.requests.values())
+                    self.replies = list(self.writer._log.replies.values())
                 if keep:
                     self.ledger = b"".join(path.read_bytes() for path in (loaded.folder / ".tamis").iterdir())
 
