@@ -291,9 +291,9 @@ class BehaviourSection(Section, frozen=True, kw_only=True):
 class ChooseSection(Section, frozen=True, kw_only=True):
     """When the sieve is done."""
 
-    top: Annotated[int, Meta(ge=1, description="How many drafts to choose.")] = 1
+    top: Annotated[int, Meta(ge=1, le=500, description="How many texts to choose. Of software one is chosen.")] = 10
     odds: Annotated[float, Meta(gt=0, lt=1, description="The probability of being right at which asking ends.")] = 0.95
-    budget: Annotated[int, Meta(ge=0, description="At most so many questions, or comparisons, are put.")] = 15
+    budget: Annotated[int, Meta(ge=0, description="At most so many questions are put about software.")] = 15
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -14,6 +14,7 @@ from tamis.behaviour.lab import Lab
 from tamis.behaviour.observe import Observer
 from tamis.behaviour.odds import FITTED
 from tamis.behaviour.owner import Told
+from tamis.behaviour.surface import Surface
 from tamis.checks.cases import INPUT, OUTPUT, CasesCheck, args_of, command_of, open_inputs, suffix_of
 from tamis.errors import BriefError, boundary
 from tamis.reading import Pool
@@ -70,7 +71,7 @@ class ProgramDesk(SoftwareDesk):
         files = super()._given_tests()
         return files if any(name.endswith(OUTPUT) for name in files) else {}
 
-    def _keep_answers(self, told: Sequence[Told], outcomes: answers.Outcomes) -> None:  # noqa: ARG002
+    def _keep_answers(self, told: Sequence[Told], outcomes: answers.Outcomes, surface: Surface) -> None:  # noqa: ARG002
         """Each as a case. One that is there, perhaps changed by the owner, stays as it is."""
         folder = self._run.loaded.tests or self._run.loaded.folder / "tests"
         for one in told:

@@ -13,6 +13,9 @@ class Progress(Protocol):
     def waiting_for(self, name: str) -> None:
         """What the others wait for now, where several stages work side by side."""
 
+    def pause(self) -> None:
+        """Shows nothing until the next stage starts: somebody is asked something."""
+
 
 class Silent:
     """Nobody listens."""
@@ -24,4 +27,7 @@ class Silent:
         pass
 
     def waiting_for(self, name: str) -> None:
+        pass
+
+    def pause(self) -> None:
         pass

@@ -65,7 +65,7 @@ def _kind(wanted: object) -> str:  # noqa: PLR0911 - one for each kind of type
     if origin is Annotated:
         return _kind(get_args(wanted)[0])
     if origin is Literal:
-        return " or ".join(f'`"{option}"`' for option in get_args(wanted))
+        return " or ".join(f"`{msgspec.json.encode(option).decode()}`" for option in get_args(wanted))
     if origin in (Union, types.UnionType):
         return " or ".join(_kind(option) for option in get_args(wanted) if option is not type(None))
     if origin is tuple:

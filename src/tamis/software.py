@@ -26,12 +26,13 @@ from tamis.behaviour.lab import Lab
 from tamis.behaviour.matrix import Matrix
 from tamis.behaviour.observe import Observer
 from tamis.behaviour.odds import FITTED, Fit
-from tamis.behaviour.owner import Owner, Told
+from tamis.behaviour.owner import ActingOwner, Owner, Told
 from tamis.behaviour.surface import Surface, surface_of
 from tamis.checks.base import Found
 from tamis.checks.cases import CasesCheck
 from tamis.checks.tests import TestsCheck
 from tamis.clock import OpenSpan
+from tamis.errors import BriefError
 from tamis.reading import Pool
 from tamis.records import Choice, Draft, Held, NoAnswer, Question, Spec
 from tamis.run import Run
@@ -150,12 +151,13 @@ class SoftwareDesk:
             return self._record(pool, passed, nothing_to_call(camps), camps)
         inquiry = self._inquiry(pool, seen, observe)
         if self._owner is not None:
+            _can_be_asked(self._owner, seen.surface)
             self.open = not converse(self._run, inquiry, self._owner, seen.surface)
         else:
             self.open = not inquiry.told and any(one.state == "open" for one in seen.decisions)
         with self._run.spans.span("ranking", "choosing"):
             chosen = chosen_of(inquiry, camps)
-            self._keep(inquiry, chosen, observe)
+            self._keep(inquiry, chosen, observe, seen.surface)
             return self._record(pool, passed, chosen, camps, questions)
 
     # behaviour
@@ -245,23 +247,24 @@ class SoftwareDesk:
         with self._run.spans.span("tests", "mutants"):
             return self._tests().passing(sources)
 
-    def _keep(self, inquiry: Inquiry, chosen: Chosen, observe: Observer) -> None:
+    def _keep(self, inquiry: Inquiry, chosen: Chosen, observe: Observer, surface: Surface) -> None:
         """What the owner keeps: her answers as tests, and the next round's brief where no draft is right."""
         loaded = self._run.loaded
         if not inquiry.told:
             return
         verdict = inquiry.verdict()
         best = chosen.draft or verdict.near[0][0]
-        self._keep_answers(inquiry.told, lambda program: observe.calls_of(best, program))
+        self._keep_answers(inquiry.told, lambda program: observe.calls_of(best, program), surface)
         if chosen.draft is None:
             names = {draft.id: draft.name for draft in self._run.ledger.all(Draft, about=loaded.brief.id)}
             near = [(names[draft], [inquiry.told[place] for place in against]) for draft, against in verdict.near]
             text = next_round.next_brief(loaded.brief.text, inquiry.told, near)
             (loaded.folder / next_round.FILE_NAME).write_text(text, encoding="utf-8")
 
-    def _keep_answers(self, told: Sequence[Told], outcomes: answers.Outcomes) -> None:
+    def _keep_answers(self, told: Sequence[Told], outcomes: answers.Outcomes, surface: Surface) -> None:
         loaded = self._run.loaded
-        answers.keep(loaded.tests or loaded.folder / "tests", told, module=loaded.module, outcomes=outcomes)
+        folder = loaded.tests or loaded.folder / "tests"
+        answers.keep(folder, told, module=loaded.module, outcomes=outcomes, exceptions=surface.exceptions)
 
     # the record
 
@@ -301,7 +304,10 @@ class SoftwareDesk:
         """The owner's tests. Answers that the ledger knows are evidence of their own and no given tests."""
         known = any(True for _ in told_before(self._run))
         files = self._run.loaded.test_files
-        return {name: content for name, content in files.items() if not (known and self._is_answer(name))}
+        if not known:
+            return files
+        given = {name: content for name, content in files.items() if not self._is_answer(name)}
+        return given if any(map(_may_hold_tests, given)) else {}
 
     def _is_answer(self, name: str) -> bool:
         return name == answers.FILE_NAME
@@ -325,3 +331,21 @@ class SoftwareDesk:
             box = Sandbox(self._limits(), module=loaded.module, command=loaded.settings.sandbox.command)
             self._box = self._open.enter_context(box)
         return self._box
+
+
+def _may_hold_tests(file: str) -> bool:
+    """Whether a file of the tests' folder is more than what prepares for tests."""
+    return file.endswith(".py") and file.rpartition("/")[2] not in ("__init__.py", "conftest.py")
+
+
+def _can_be_asked(owner: Owner, surface: Surface) -> None:
+    """Raises BriefError where the owner's file lacks what the brief is about: every call would raise, and that would
+    pass for what she wants."""
+    if not isinstance(owner, ActingOwner):
+        return
+    names = [*(one.name for one in surface.functions), *(one.name for one in surface.classes)]
+    if lacking := owner.lacking(names):
+        raise BriefError(
+            f"the owner {owner.name} does not define {', '.join(lacking)}",
+            hint="a file answers by making the same calls, so it has to define what the drafts define",
+        )

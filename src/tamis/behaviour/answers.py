@@ -6,7 +6,7 @@ edited stays as she left it, and one that she deleted is not written again: the 
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
 import msgspec
@@ -43,16 +43,18 @@ class Checked(Record, frozen=True, kw_only=True):
         return digest("answer", msgspec.json.encode(self.program), *(f"{i}" for i, _ in self.wanted))[:12]
 
 
-def keep(folder: Path, told: Sequence[Told], *, module: str, outcomes: Outcomes) -> Path | None:
-    """Adds what was answered to the file in `folder`, and gives its path; None where there is nothing to keep. Raises
-    BriefError where the file can't be read or written."""
+def keep(
+    folder: Path, told: Sequence[Told], *, module: str, outcomes: Outcomes, exceptions: Collection[str]
+) -> Path | None:
+    """Adds what was answered to the file in `folder`, and gives its path; None where there is nothing to keep. The
+    `exceptions` are those that the module itself has. Raises BriefError where the file can't be read or written."""
     tests = checked(told)
     path = folder / FILE_NAME
     if not tests and not path.exists():
         return None
     with boundary(BriefError, f"keeping the answers in {path}"):
         before = path.read_text(encoding="utf-8") if path.exists() else ""
-        text = with_tests(before, tests, module=module, outcomes=outcomes)
+        text = with_tests(before, tests, module=module, outcomes=outcomes, exceptions=exceptions)
         if text != before:
             folder.mkdir(parents=True, exist_ok=True)
             fresh = path.with_suffix(".tmp")
@@ -61,14 +63,16 @@ def keep(folder: Path, told: Sequence[Told], *, module: str, outcomes: Outcomes)
     return path
 
 
-def with_tests(before: str, tests: Iterable[Checked], *, module: str, outcomes: Outcomes) -> str:
+def with_tests(
+    before: str, tests: Iterable[Checked], *, module: str, outcomes: Outcomes, exceptions: Collection[str]
+) -> str:
     """The file's text with the tests that it did not have yet at its end, and the imports that those need."""
     body, known = _split(before)
     new = [t for t in tests if t.id not in known]
     if not new:
         return before
     names = set(re.findall(r"^def (test_\w+)", body, re.M))
-    made = [_test(t, names, outcomes) for t in new]
+    made = [_test(t, names, outcomes, _BUILTINS | set(exceptions)) for t in new]
     needed = _imports("\n".join(made), new, module)
     head = _with_imports(body or OPENING, needed)
     written = " ".join([*known, *(t.id for t in new)])
@@ -99,7 +103,7 @@ def _split(text: str) -> tuple[str, list[str]]:
     return "\n".join(line for line in lines if not line.startswith(WRITTEN)), known
 
 
-def _test(test: Checked, taken: set[str], outcomes: Outcomes) -> str:
+def _test(test: Checked, taken: set[str], outcomes: Outcomes, known: Set[str]) -> str:
     name = _name(test, taken)
     taken.add(name)
     did = outcomes(test.program)
@@ -108,7 +112,7 @@ def _test(test: Checked, taken: set[str], outcomes: Outcomes) -> str:
     lines = [f"def {name}():"]
     for step in range(len(test.program)):
         text = said(test.program, step, names, dates=False)
-        lines += _lines(text, names.get(step), wanted.get(step), did[step])
+        lines += _lines(text, names.get(step), wanted.get(step), did[step], known)
     return "\n".join([lines[0], *(f"    {line}" for line in lines[1:])])
 
 
@@ -124,14 +128,18 @@ def _name(test: Checked, taken: set[str]) -> str:
     return name
 
 
-def _lines(text: str, name: str | None, wanted: bytes | None, did: bytes) -> Iterator[str]:
-    """One call as statements: an assertion where the owner said what it gives."""
+def _lines(text: str, name: str | None, wanted: bytes | None, did: bytes, known: Set[str]) -> Iterator[str]:
+    """One call as statements: an assertion where the owner said what it gives. An exception that is not `known` comes
+    from nobody knows where, so it is told by its name."""
     outcome = msgspec.json.decode(wanted if wanted is not None else did)
     match outcome:
-        case ["!", str(error), *_] if wanted is not None:
+        case ["!", str(error), *_] if wanted is not None and error in known:
             yield from (f"with pytest.raises({error}):", f"    {text}")
+        case ["!", str(error), *_] if wanted is not None:
+            yield from ("with pytest.raises(Exception) as raised:", f"    {text}")
+            yield f'assert type(raised.value).__name__ == "{error}"'
         case ["!", str(error), *_]:
-            yield from (f"with suppress({error}):", f"    {text}")
+            yield from (f"with suppress({error if error in known else 'Exception'}):", f"    {text}")
         case ["=", value, *_] if wanted is not None and _rebuilds(value):
             if name is not None:
                 yield f"{name} = {text}"
@@ -146,7 +154,8 @@ def _equals(value: object) -> str:
     if value is None or isinstance(value, bool):
         return f"is {value}"
     if isinstance(value, list) and value and value[0] == "float":
-        return f"== pytest.approx({render(value)}, rel=1e-9)"
+        nan = ", nan_ok=True" if str(value[1]) == "nan" else ""
+        return f"== pytest.approx({render(value)}, rel=1e-9{nan})"
     return f"== {render(value)}"  # type: ignore[arg-type]
 
 

@@ -2,13 +2,13 @@
 answer as it is given, so that nobody is asked twice whatever happens in between."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 import msgspec
 
 from tamis.behaviour.inquiry import Inquiry
-from tamis.behaviour.owner import Ask, DontKnow, LineAnswer, Owner, Page, Told
+from tamis.behaviour.owner import Ask, LineAnswer, Owner, Page, Told
 from tamis.behaviour.surface import Surface
-from tamis.behaviour.telling import told_of_line
 from tamis.behaviour.wording import outcome_text, witness_source
 from tamis.behaviour.words import names_of, said
 from tamis.records import Evidence, Question, Said, Spec, digest
@@ -39,20 +39,19 @@ def converse(run: Run, inquiry: Inquiry, owner: Owner, surface: Surface) -> bool
                     answer = owner.answer(put)
                     said = None if answer is None else [[inquiry.learn(answer)]]
                 case Page():
-                    said = _reviewed(inquiry, put, owner.review(put))
+                    said = _reviewed(inquiry, owner.review(put))
         if said is None:
             return False
         _record(run, question, said, span.id)
     return True
 
 
-def _reviewed(inquiry: Inquiry, page: Page, answers: Sequence[LineAnswer] | None) -> list[list[Told]] | None:
+def _reviewed(inquiry: Inquiry, answers: Sequence[LineAnswer] | None) -> list[list[Told]] | None:
     """What was said to each line that was answered."""
     if answers is None:
         return None
-    inquiry.learn_page(answers)
-    lines = enumerate(zip(page.lines, answers, strict=False))
-    return [told_of_line(page, n, line, answer) for n, (line, answer) in lines if not isinstance(answer, DontKnow)]
+    found = inquiry.learn_page(answers)
+    return [list(told) for _, told in groupby(found, key=lambda one: one.line)]
 
 
 def _next(run: Run, inquiry: Inquiry) -> Ask | Page | None:

@@ -27,7 +27,7 @@ from tamis.sandbox import Program
 
 Runner = Callable[[Sequence[str], Sequence[Program]], Mapping[str, tuple[bytes, ...]]]
 CONSIDERED = 8
-"""Drafts for which what the answers went over is reckoned in full; the others are too unlikely to matter."""
+"""Camps for which what the answers went over is reckoned in full; the others are too unlikely to matter."""
 
 
 class Choosing(Record, frozen=True, kw_only=True):
@@ -91,7 +91,12 @@ class Beliefs:
         self._waiting: Ask | Page | None = None
         self.stopped: str | None = None
         for one in told:
+            if one.page is not None and self.odds_before is None:
+                self.odds_before = self._stated(self._leader())
             self._take(one)
+        for draft in dict.fromkeys(one.draft for one in self.told if one.page is not None):
+            if draft in self.ground.drafts:  # as when its page was put
+                self._run_mutants(self.ground.drafts.index(draft))
         self._from_before = list(self.told)
         self.questions = sum(t.page is None for t in self.told)
         self.lines_read = len({(t.page, t.line) for t in self.told if t.page is not None})
@@ -140,12 +145,17 @@ class Beliefs:
             drafts = len(self.ground.drafts)
             exposed = np.zeros(drafts)
             first = posterior(self.clues, self._weights, exposed, self.fit)
-            for d in np.argsort(-first.base, kind="stable")[:CONSIDERED].tolist():
+            for d in self._likeliest(first):
                 exposed[d] = self.fit.seen * self._watch(d).cover.exposed() if self._gone_over else 0.0
             for camp in self.camps:  # what was gone over for one holds for its like
                 exposed[list(camp)] = exposed[list(camp)].max()
             self._belief = posterior(self.clues, self._weights, exposed, self.fit)
         return self._belief
+
+    def _likeliest(self, belief: Posterior) -> list[int]:
+        """One draft of each of the likeliest camps."""
+        order = sorted(self.camps, key=lambda camp: (-self._of_camp(belief.base, camp[0]), camp[0]))
+        return [camp[0] for camp in order[:CONSIDERED]]
 
     def _watch(self, base: int) -> _Watch:
         """The cover of a base, with everything that was asked and read so far gone over."""
@@ -186,8 +196,7 @@ class Beliefs:
 
     def uncovered(self) -> dict[int, tuple[float, float, float]]:
         """For the likeliest drafts, by place: the shares of ways, mutants and situations that nothing went over yet."""
-        order = np.argsort(-self.belief.base, kind="stable")[:CONSIDERED].tolist()
-        return {d: self._watch(d).cover.left() for d in order}
+        return {d: self._watch(d).cover.left() for d in self._likeliest(self.belief)}
 
     def odds(self) -> dict[str, Odds]:
         """For each draft, the odds that it is right."""

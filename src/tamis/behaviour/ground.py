@@ -197,6 +197,8 @@ class Ground:
 
     def _firsts(self, base: int) -> Ints:
         """(drafts, programs): `first_difference` of every program at once."""
+        if not self.programs:
+            return np.zeros((len(self.drafts), 0), dtype=np.int32)
         if self._joined is None or self._joined[1].shape[0] != len(self.programs):
             starts = np.cumsum([0, *(s.shape[1] for s in self.steps[:-1])])
             self._joined = np.concatenate(self.steps, axis=1), starts

@@ -23,10 +23,11 @@ from tamis.behaviour.owner import (
     ShownCall,
     ShownLine,
     Told,
+    Wrong,
 )
 from tamis.behaviour.packing import further
 from tamis.behaviour.questions import most_telling
-from tamis.behaviour.storyboard import Scene, Shown, plan
+from tamis.behaviour.storyboard import Cover, Scene, Shown, plan
 from tamis.behaviour.telling import told_of, told_of_line
 from tamis.behaviour.words import heading, names_of, the_year
 from tamis.records import Odds, Record, digest
@@ -148,6 +149,9 @@ class Inquiry(Beliefs):
         watch = self._watch(leader)
         shown = Shown(self.ground, self._raw, leader)
         trial = watch.cover.copy()
+        for one in self.told:  # what she could say nothing of is not shown again, though it tells nothing
+            if one.shown is not None and one.kind in ("never", "unknown"):
+                self._pass_over(trial, leader, one)
 
         def goes_on(p: int, stop: int, room: int, least: float) -> int:
             return further(trial, shown, p, stop, self._aside, lines=room, least=least)
@@ -160,6 +164,12 @@ class Inquiry(Beliefs):
         page = self._page(leader, scenes)
         self._wait(page)
         return page
+
+    def _pass_over(self, cover: Cover, leader: int, one: Told) -> None:
+        place, step = self._locate(one.program)
+        cover.asked(*self.ground.showing(place, leader, step))
+        for begun in self.ground.beginning_with(one.program):
+            cover.read(begun, step)
 
     def _aside(self, programs: Sequence[Program]) -> list[int]:
         return self._join(programs, aside=True)
@@ -218,7 +228,7 @@ class Inquiry(Beliefs):
         before = self.belief
         found: list[Told] = []
         for number, (line, answer) in enumerate(zip(page.lines, answers, strict=False)):
-            if isinstance(answer, DontKnow):
+            if isinstance(answer, DontKnow) and _follows_a_correction(page, number, answers):
                 continue
             self.lines_read += 1
             found += told_of_line(page, number, line, answer)
@@ -267,7 +277,7 @@ class Inquiry(Beliefs):
     def _options(self, column: Ints, leader: int, one: Told) -> list[int]:
         """What the leader gives, what the owner said, and what others give: six at most."""
         said = [self._number(one.outcome)] if one.outcome is not None else []
-        return list(dict.fromkeys([int(column[leader]), *map(int, column), *said]))[:6]
+        return list(dict.fromkeys([int(column[leader]), *said, *map(int, column)]))[:6]
 
     def _like(self, leader: int, place: int, last: int) -> list[tuple[int, int]]:
         """(program, step) of like cases, shortest first, the asked one left out."""
@@ -323,6 +333,16 @@ class Inquiry(Beliefs):
             drafts_by_tests=self._broke,
             drafts_with_answers=self._broke + out,
         )
+
+
+def _follows_a_correction(page: Page, number: int, answers: Sequence[LineAnswer]) -> bool:
+    """Whether a line of the same scene before this one was corrected, so that this one need not be read."""
+    start = 0
+    for scene in page.scenes:
+        if number < start + len(scene):
+            break
+        start += len(scene)
+    return any(isinstance(answer, Wrong) for answer in answers[start:number])
 
 
 def _corrects(one: Told) -> bool:

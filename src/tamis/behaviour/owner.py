@@ -6,7 +6,7 @@ will do; this never happens; I don't know; and, to a line of a storyboard, yes o
 
 import importlib.util
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -155,10 +155,15 @@ Acts = Callable[[Program], tuple[bytes | None, ...]]
 
 @dataclass(frozen=True)
 class ActingOwner:
-    """An owner who answers by making the same calls."""
+    """An owner who answers by making the same calls. `defines` are the names that can be called, None where all can."""
 
     acts: Acts
     name: str = "file"
+    defines: frozenset[str] | None = None
+
+    def lacking(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of the names that she can't be asked about."""
+        return () if self.defines is None else tuple(name for name in names if name not in self.defines)
 
     def answer(self, ask: Ask) -> Answer | None:
         meant = self.acts(ask.program)[-1]
@@ -203,8 +208,9 @@ def file_owner(path: Path) -> ActingOwner:
     will do. It is her own code and runs here, unboxed; a thread watches that it answers in OWNER_SECONDS.
 
     Raises BriefError where the file can't be imported."""
-    if not path.is_file():
-        raise BriefError(f"no owner file {path}", hint="--owner takes a Python file, or none")
+    if not path.is_file() or path.suffix != ".py":
+        what = "is no Python file" if path.is_file() else "is not there"
+        raise BriefError(f"the owner {path} {what}", hint="--owner takes terminal, none, or a file of Python")
     with boundary(BriefError, f"importing the owner {path}"):
         spec = importlib.util.spec_from_file_location(f"tamis_owner_{path.stem}", path)
         assert spec is not None
@@ -212,7 +218,9 @@ def file_owner(path: Path) -> ActingOwner:
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     return ActingOwner(
-        acts=lambda program: _within(OWNER_SECONDS, path, lambda: acted(module, program)), name=path.name
+        acts=lambda program: _within(OWNER_SECONDS, path, lambda: acted(module, program)),
+        name=path.name,
+        defines=frozenset(dir(module)),
     )
 
 

@@ -23,7 +23,7 @@ NUMBERS = ("float", "Decimal", "Fraction")
 
 def situations_of(program: Program, endings: Sequence[str]) -> list[frozenset[Situation]]:
     """For each call of the program, the situations that it shows: how it ended (`endings` has that, call by call), what
-    it was given, and both together."""
+    it was given, where it ended in something that may have come of that, and both together."""
     found: list[frozenset[Situation]] = []
     days: list[str] = []
     for call, end in zip(program, endings, strict=True):
@@ -36,9 +36,16 @@ def situations_of(program: Program, endings: Sequence[str]) -> list[frozenset[Si
                 given |= {_when(day, days), *_of_day(datetime.date.fromisoformat(day))}
                 days.append(day)
             for trait in given:
-                here |= {(call.name, str(place), trait), (call.name, str(place), trait, end)}
+                here.add((call.name, str(place), trait, end))
+                if not _is_mute(end):
+                    here.add((call.name, str(place), trait))
         found.append(frozenset(here))
     return found
+
+
+def _is_mute(end: str) -> bool:
+    """Whether the end says little of what was given: an exception, or nothing at all, may come of something else."""
+    return end.startswith("!") or end in ("None", "no text") or end.endswith(" of 0")
 
 
 def weights_of(situations: Sequence[Situation]) -> list[float]:

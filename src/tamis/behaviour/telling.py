@@ -55,7 +55,9 @@ def told_of_line(page: Page, number: int, line: ShownLine, answer: LineAnswer) -
                 kind, outcome = "either", None  # type: ignore[assignment]
             case NeverHappens():
                 kind, outcome = "never", None  # type: ignore[assignment]
-            case Right() | DontKnow():
+            case DontKnow():
+                kind, outcome = "unknown", None  # type: ignore[assignment]
+            case Right():
                 pass
         program = line.program[: call.step + 1]
         found.append(

@@ -4,7 +4,9 @@ For reading, dates are written out ("1 March 2026") and the object that calls ar
 ("desk" for a LendingDesk). For running, everything is plain Python.
 """
 
+import builtins
 import datetime
+import keyword
 import re
 from collections.abc import Sequence
 
@@ -13,6 +15,8 @@ import msgspec
 from tamis.behaviour.programs import refs_in, refs_of
 from tamis.sandbox import Call, Program, Value, decode, render
 
+MEANT = frozenset({"date", "datetime", "time", "timedelta", "pytest", "suppress"})
+"""Names that a test file imports."""
 MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
@@ -26,6 +30,8 @@ def names_of(program: Sequence[Call]) -> dict[int, str]:
     for i in sorted(used):
         word = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", program[i].name) or ["it"]
         name = word[-1].lower()
+        if keyword.iskeyword(name) or keyword.issoftkeyword(name) or hasattr(builtins, name) or name in MEANT:
+            name = f"the_{name}"
         same = sum(n.rstrip("0123456789") == name for n in names.values())
         names[i] = name if not same else f"{name}{same + 1}"
     return names

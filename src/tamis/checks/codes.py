@@ -7,6 +7,9 @@ because memory for it was full or it was used before, the box compiles the text 
 import threading
 
 MOST_BYTES = 64_000_000
+MOST_EACH = 1_000_000
+"""Larger code is compiled in the box after all: what a box has too little memory or time to compile must be found out
+there, the same way each time it runs."""
 
 
 class Codes:
@@ -22,7 +25,7 @@ class Codes:
 
     def put(self, draft: str, code: bytes) -> None:
         with self._lock:
-            if code and self._bytes + len(code) <= self._most_bytes and draft not in self._held:
+            if 0 < len(code) <= MOST_EACH and self._bytes + len(code) <= self._most_bytes and draft not in self._held:
                 self._held[draft] = code
                 self._bytes += len(code)
 

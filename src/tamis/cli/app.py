@@ -62,6 +62,10 @@ def _tamis() -> None:
     went."""
 
 
+STOPPED = 130
+"""The exit code of what Ctrl-C ended."""
+
+
 def main() -> None:
     sys.exit(_exit_code(sys.argv[1:]))
 
@@ -71,13 +75,15 @@ def _exit_code(arguments: list[str]) -> int:
         named = arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS
         # not standalone, because then Click would answer Ctrl-C with "Aborted." and its own exit code
         ended = typer.main.get_command(app(named)).main(arguments, prog_name="tamis", standalone_mode=False)
+        if ended == STOPPED:  # typer's own answer to Ctrl-C
+            raise KeyboardInterrupt
         return ended if isinstance(ended, int) else 0
     except TamisError as error:
         show.error(error)
         return error.exit_code
     except (KeyboardInterrupt, typer.Abort):
         show.say("stopped; everything recorded is kept, and the same command goes on from there")
-        return 130
+        return STOPPED
     except _UsageProblem as error:
         error.show()  # type: ignore[attr-defined]  # for the type checker it is any exception
         return 2

@@ -25,6 +25,8 @@ from tamis.behaviour.owner import (
     Wrong,
 )
 from tamis.behaviour.words import date_typed, heading, names_of, outcome_said, said
+from tamis.cli.terminal import asking
+from tamis.progress import Progress, Silent
 from tamis.sandbox import encode
 
 OTHERWISE = (
@@ -36,13 +38,23 @@ LETTERS = "abcdfghijklmoprstuvwyz"
 
 
 class TerminalOwner:
-    """The owner at her terminal. `read` gives one typed line; it raises EOFError when there is no more."""
+    """The owner at her terminal. `read` gives one typed line; it raises EOFError when there is no more. `name_of` gives
+    the name of a draft by its id."""
 
     name = "terminal"
 
-    def __init__(self, console: Console, *, read: Callable[[str], str] = input) -> None:
+    def __init__(
+        self,
+        console: Console,
+        *,
+        read: Callable[[str], str] = input,
+        progress: Progress | None = None,
+        name_of: Callable[[str], str] = str,
+    ) -> None:
         self._console = console
         self._read = read
+        self._progress = progress or Silent()
+        self._name_of = name_of
 
     def answer(self, ask: Ask) -> Answer | None:
         """Shows the question and reads until something that answers it is typed. None when she leaves."""
@@ -61,6 +73,7 @@ class TerminalOwner:
             )
 
     def _show(self, ask: Ask) -> None:
+        self._progress.pause()
         names = names_of(ask.program)
         where = heading(ask.program, ask.setup, names)
         again = "   (a like case again: much hangs on it)" if ask.again else ""
@@ -76,7 +89,8 @@ class TerminalOwner:
 
     def _typed(self, prompt: str) -> str | None:
         try:
-            return self._read(prompt).strip()
+            with asking(self._progress):
+                return self._read(prompt).strip()
         except EOFError:
             return None
 
@@ -120,8 +134,9 @@ class TerminalOwner:
                 self._console.print(f"{typed!r} is no line from 1 to {len(lines)}", style="yellow")
 
     def _show_page(self, page: Page) -> None:
+        self._progress.pause()
         self._console.print()
-        self._console.print(Text(f"What {page.draft} does. Is each line as you mean it?", style="bold"))
+        self._console.print(Text(f"What {self._name_of(page.draft)} does. Is each line as you mean it?", style="bold"))
         number = 1
         for where, scene in zip(page.headings, page.scenes, strict=True):
             self._console.print(Text(f"    {where}", style="dim"))

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len, set_cell_size
 
 from tamis.cli import show
+from tamis.cli.terminal import asking
+from tamis.progress import Progress, Silent
 from tamis.taste.readers import Said, Screen, Word
 from tamis.taste.view import JudgeView, OddsView, ShortlistView, TasteView
 
@@ -28,10 +30,15 @@ _ARROWS = {"\x1b[D": 0, "\x1b[C": 1, "\x1bOD": 0, "\x1bOC": 1}
 class TerminalReader:
     """A person at this terminal. `name` keeps her answers apart from other readers'."""
 
-    def __init__(self, name: str = "owner") -> None:
+    def __init__(self, name: str = "owner", *, progress: Progress | None = None) -> None:
         self.name = name
+        self._progress = progress or Silent()
 
     def compare(self, screen: Screen) -> Said:
+        with asking(self._progress):
+            return self._compared(screen)
+
+    def _compared(self, screen: Screen) -> Said:
         show.line()
         show.line(headline(screen))
         for row in layout(screen, shutil.get_terminal_size().columns):

@@ -9,6 +9,7 @@ from tamis.cli import show
 from tamis.desks import BenchDesk, Desk, TasteDesk
 from tamis.lab.desk import Standing
 from tamis.ledger import Ledger
+from tamis.records import Draft
 from tamis.run import Run
 from tamis.views import Kept, RunView, run_view
 
@@ -42,9 +43,17 @@ def _software(run: Run, owner: str) -> Desk:
         case "none":
             return desk(run)
         case "terminal":
-            return desk(run, owner=TerminalOwner(show.out))
+            return desk(run, owner=TerminalOwner(show.out, progress=run.progress, name_of=_names(run)))
         case _:
             return desk(run, owner=file_owner(Path(owner)))
+
+
+def _names(run: Run) -> Callable[[str], str]:
+    def name_of(draft: str) -> str:
+        found = run.ledger.find(Draft, draft)
+        return draft if found is None else found.name
+
+    return name_of
 
 
 def _prose(run: Run, owner: str) -> Desk:
@@ -56,9 +65,9 @@ def _prose(run: Run, owner: str) -> Desk:
         case "none":
             reader = None
         case "terminal":
-            reader = TerminalReader()
+            reader = TerminalReader(progress=run.progress)
         case _ if owner.startswith("terminal:") and len(owner) > len("terminal:"):
-            reader = TerminalReader(owner.removeprefix("terminal:"))
+            reader = TerminalReader(owner.removeprefix("terminal:"), progress=run.progress)
         case _:
             reader = reader_in(Path(owner))
     return TasteDesk(run, reader, say=show.say)

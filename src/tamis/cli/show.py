@@ -72,10 +72,9 @@ class Bars:
 
     def start(self, name: str, total: int | None = None) -> None:
         self._name = name
-        if self._task is None:
-            self._bars.start()
-        else:
+        if self._task is not None:
             self._bars.remove_task(self._task)
+        self._bars.start()
         self._task = self._bars.add_task(name, total=total)
 
     def advance(self, done: int = 1) -> None:
@@ -87,6 +86,9 @@ class Bars:
             task = next(task for task in self._bars.tasks if task.id == self._task)
             rate = f"{task.speed:,.0f} a second, " if task.speed else ""
             self._bars.update(self._task, description=f"{self._name}: {rate}waiting for {name}")
+
+    def pause(self) -> None:
+        self._bars.stop()
 
     def stop(self) -> None:
         self._bars.stop()

@@ -44,9 +44,13 @@ def plain_number(given: object) -> float:
     if isinstance(given, bool) or given is None:
         raise NotANumber("is empty" if given is None else f"is {given}, not a number")
     if isinstance(given, int | float):
-        if not math.isfinite(given):
-            raise NotANumber(f"is {given}, not a finite number")
-        return float(given)
+        try:
+            value = float(given)
+        except OverflowError:  # a whole number of more than 308 digits
+            value = math.inf
+        if not math.isfinite(value):
+            raise NotANumber(f"is {_short(str(given))}, not a finite number")
+        return value
     value, rest = number_in(str(given))
     if rest:
         raise NotANumber(f"is {_short(str(given))!r}, not a number alone")

@@ -64,6 +64,9 @@ def _clear_up_after_the_dead() -> None:
         pid = folder.name.removeprefix(_FOLDER).partition("-")[0]
         with contextlib.suppress(OSError, ValueError):
             if time.time() - folder.stat().st_mtime > 3600 and not _lives(int(pid)):
+                for inner in ("root", "scratch"):
+                    with contextlib.suppress(OSError):
+                        (folder / inner).rmdir()
                 folder.rmdir()
 
 

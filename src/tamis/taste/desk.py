@@ -6,6 +6,7 @@ answer that supersedes an earlier one.
 """
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -225,9 +226,13 @@ class ProseDesk:
         choices = read_choices(file.path, list(ids))
         for note in choices.notes:
             self._say(note)
-        for place, given in enumerate(choices.given):
+        same: Counter[tuple[object, ...]] = Counter()
+        for given in choices.given:
             drafts = tuple(ids[name] for name in given.shown)
-            question = self._question_of(drafts, file.name, str(place))
+            # by what it says and not by its row, so that a row put before it makes no new choice of it
+            said = (*drafts, given.taken)
+            question = self._question_of(drafts, file.name, f"{given.taken} {same[said]}")
+            same[said] += 1
             if question.id not in known:
                 ask = Ask(shown=(), why="given")
                 evidence = self._evidence(

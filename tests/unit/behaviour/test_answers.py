@@ -1,11 +1,13 @@
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
+import pytest
 
-from tamis.behaviour.answers import FILE_NAME, checked, keep
+from tamis.behaviour.answers import FILE_NAME, checked, keep, with_tests
 from tamis.behaviour.owner import Told
 from tamis.sandbox import Call, Program
 
@@ -55,7 +57,7 @@ ANSWERS = [told(1, TWO, REFUSED), told(2, RATE, b'["=",["float","0.3"]]'), told(
 
 
 def kept(folder: Path, answers: Sequence[Told] = ANSWERS) -> str:
-    path = keep(folder, answers, module="desk", outcomes=outcomes)
+    path = keep(folder, answers, module="desk", outcomes=outcomes, exceptions=["DeskError"])
     assert path is not None
     return path.read_text()
 
@@ -128,5 +130,46 @@ def test_answers_survive_the_ledger() -> None:
 
 
 def test_nothing_answered_makes_no_file(tmp_path: Path) -> None:
-    assert keep(tmp_path, [], module="desk", outcomes=outcomes) is None
+    assert keep(tmp_path, [], module="desk", outcomes=outcomes, exceptions=["DeskError"]) is None
     assert not (tmp_path / FILE_NAME).exists()
+
+
+def test_an_exception_from_elsewhere_is_told_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "other.py").write_text("class Odd(Exception): ...")
+    refused = b'["!","Odd",["Exception"],""]'
+    path = keep(tmp_path, [told(1, ONE, refused)], module="desk", outcomes=outcomes, exceptions=["DeskError"])
+    assert path is not None
+    text = path.read_text()
+    assert "import Odd" not in text
+    odd = MODULE.replace("raise DeskError(tool)", "raise Odd").replace("if tool in self.out", "if True")
+    (tmp_path / "desk.py").write_text("from other import Odd\n" + odd)
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", str(path)],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_no_number_is_answered_by_no_number() -> None:
+    runs = [told(1, (Call(name="rate"),), b'["=",["float","nan"]]')]
+    text = with_tests("", checked(runs), module="desk", outcomes=lambda _: [b'["=",["float","nan"]]'], exceptions=())
+    assert "nan_ok=True" in text
+    namespace: dict[str, object] = {}
+    exec(text.replace("from desk import rate", "def rate():\n    return float('nan')"), namespace)
+    test = next(value for name, value in namespace.items() if name.startswith("test_"))
+    assert callable(test)
+    test()
+
+
+@pytest.mark.parametrize("name", ["YogaClass", "WordList", "DueDate", "Set"])
+def test_no_variable_takes_a_name_that_python_or_the_file_needs(name: str) -> None:
+    program = (Call(name=name), Call(name="size", on=0))
+    text = with_tests(
+        "",
+        checked([told(1, program, b'["=",3]')]),
+        module="m",
+        outcomes=lambda _: [b'["=",1]', b'["=",3]'],
+        exceptions=(),
+    )
+    compile(text, "test_answers.py", "exec")
+    assert re.search(r"the_\w+ = ", text)

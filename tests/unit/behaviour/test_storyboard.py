@@ -154,3 +154,13 @@ def test_as_many_as_there_are_is_a_case_of_its_own() -> None:
     assert ("first", "1", "as many") in first(2)
     assert ("first", "1", "fewer") in first(1)
     assert ("first", "1", "more") in first(3)
+
+
+def test_what_was_given_is_not_shown_by_an_exception_that_may_have_another_reason() -> None:
+    def given(end: str) -> set[str]:
+        (shown,) = situations_of((Call(name="pay", args=("ann", 0)),), [end])
+        return {s[2] for s in shown if len(s) == 3}
+
+    assert "0" in given("above 0")
+    assert not given("! LendingError owes nothing")
+    assert not given("list of 0")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tamis.checks.codes import Codes
+from tamis.checks.codes import MOST_EACH, Codes
 from tamis.checks.parser_pool import Job, ParserPool
 from tamis.checks.parses import Parses
 from tamis.records import Draft
@@ -95,3 +95,9 @@ def test_what_does_not_fit_is_compiled_again() -> None:
     assert (codes.take("b"), codes.take("a")) == (b"", b"12345678")
     codes.put("b", b"1234567890")
     assert codes.take("b") == b"1234567890"
+
+
+def test_code_too_large_for_a_box_to_be_given_is_compiled_there() -> None:
+    codes = Codes(file="shown.py")
+    codes.put("large", b"x" * (MOST_EACH + 1))
+    assert codes.take("large") == b""

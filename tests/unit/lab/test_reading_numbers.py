@@ -101,3 +101,8 @@ def test_an_unknown_unit_is_refused_in_a_sentence():
     assert not is_unit("vlots")
     with pytest.raises(BriefError, match="no unit 'vlots'"):
         require_unit("vlots", where="[lab] unit of y")
+
+
+def test_a_whole_number_beyond_every_float_is_no_finite_number() -> None:
+    with pytest.raises(NotANumber, match="finite"):
+        plain_number(10**400)

@@ -1,10 +1,13 @@
 """The terminal: what keys say, and how texts are laid out."""
 
+from types import SimpleNamespace
+
 import pytest
 from rich.cells import cell_len
 
 from tamis.cli import desk
 from tamis.cli.compare import layout, read_key, shortlist_lines
+from tamis.progress import Silent
 from tamis.taste.readers import Said, Screen
 from tamis.taste.view import HabitsView, OddsView, RegretView, ShortlistView, TasteView
 
@@ -89,5 +92,6 @@ def test_the_shortlist_says_what_is_not_known() -> None:
 
 def test_readers_at_the_terminal_are_told_apart_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(desk, "TasteDesk", lambda run, reader, say: reader)
-    assert desk._prose(None, "terminal:ann").name == "ann"  # type: ignore[arg-type, attr-defined]
-    assert desk._prose(None, "terminal").name == "owner"  # type: ignore[arg-type, attr-defined]
+    run = SimpleNamespace(progress=Silent())
+    assert desk._prose(run, "terminal:ann").name == "ann"  # type: ignore[arg-type, attr-defined]
+    assert desk._prose(run, "terminal").name == "owner"  # type: ignore[arg-type, attr-defined]
