@@ -101,7 +101,8 @@ def turned(probe: Program, scene: Program) -> Iterator[Call]:
     theirs = _texts(probe[:-1])
     options = {text: _instead(where, here) for text, where in theirs.items() if text not in here}
     named = [text for text in _texts((call,)) if text in options]
-    days = dict.fromkeys((_last_day(scene) - _last_day(probe[:-1]), 0))
+    ours, its = _last_day(scene), _last_day(probe[:-1])
+    days = dict.fromkeys((ours - its if ours and its else 0, 0))
     for shift, *texts in product(days, *(options[text] for text in named)):
         yield _mapped(call, dict(zip(named, texts, strict=True)), shift)
 

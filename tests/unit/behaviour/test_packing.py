@@ -135,6 +135,13 @@ def test_a_call_comes_as_long_after_the_last_day_as_it_came_in_its_own_program()
     assert second.args == ("saw", ["date", "2026-02-27"]), "and on the day as it stands"
 
 
+def test_a_call_keeps_its_day_where_there_is_none_to_count_from() -> None:
+    def due(day: str) -> Program:
+        return (Call(name="due", args=(["date", day],)),)
+
+    assert list(turned(due("2026-03-01"), due("2026-06-10"))) == list(due("2026-03-01"))
+
+
 def test_probes_begin_with_what_is_gone_over_least() -> None:
     made = ground()
     cover = covered(made)

@@ -217,4 +217,6 @@ def test_without_being_asked_for_nobody_misses_it(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(symbolic, "is_installed", lambda: False)
     (tmp_path / "BRIEF.md").write_text("# Double\n")
     with Ledger(tmp_path) as ledger:
-        SoftwareDesk(Run(load_brief(tmp_path), ledger)).close()
+        made = SoftwareDesk(Run(load_brief(tmp_path), ledger))
+        made.close()
+    assert not made.open
