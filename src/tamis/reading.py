@@ -35,6 +35,7 @@ class Contents(Mapping[str, bytes]):
         self._blobs: dict[str, str] = {}
         self._held: dict[str, bytes] = {}
         self._bytes = 0
+        self._all_held = True
 
     def put(self, draft: Draft, content: bytes) -> None:
         self._blobs[draft.id] = draft.blob
@@ -44,6 +45,13 @@ class Contents(Mapping[str, bytes]):
         self._bytes += len(content)
         while self._bytes > KEPT_IN_MEMORY_BYTES:
             self._bytes -= len(self._held.pop(next(iter(self._held))))
+            self._all_held = False
+
+    def settle(self) -> None:
+        """Once all are here, the newest are asked for no more often than others: where not all could be held, none
+        is."""
+        if not self._all_held:
+            self._held, self._bytes = {}, 0
 
     def __getitem__(self, draft: str) -> bytes:
         blob = self._blobs[draft]

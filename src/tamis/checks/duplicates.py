@@ -184,7 +184,7 @@ class Duplicates:
         return known | {draft: signature for (draft, _), signature in zip(missing, found, strict=True)}
 
     def _similar(self, draft: Draft, content: bytes, signature: Signature) -> Place:
-        near = self._near.nearest(lambda: shingles(content.decode("utf-8", "replace")), signature)
+        near = self._near.nearest(lambda: content.decode("utf-8", "replace"), signature)
         if near is not None and self._desk != "software":
             return Place(draft=draft.id, keeper=near.text, alike="near-duplicate", similarity=near.similarity)
         return Place(draft=draft.id, keeper=draft.id, near=near)

@@ -14,9 +14,9 @@ from typing import Generic, TypeVar
 import msgspec
 import numpy as np
 
-from tamis.checks.near import Signature, bands_of
+from tamis.checks.near import Signature, signatures_of
 from tamis.checks.parser_pool import Job, Parsed, ParserPool
-from tamis.checks.shingling import MEASURE_BYTES, packed, unpacked
+from tamis.checks.shingling import MEASURE_BYTES, MINIMA, packed
 from tamis.errors import SandboxFault
 
 T = TypeVar("T")
@@ -86,8 +86,10 @@ class Measuring(Generic[T]):
 
 
 def _measures(found: bytes) -> list[Measure]:
-    numbers = list(unpacked(found))
-    signatures = bands_of(np.array([row for _, _, row in numbers], np.uint64))
-    return [
-        Measure(tokens, words, signature) for (tokens, words, _), signature in zip(numbers, signatures, strict=True)
-    ]
+    rows = np.frombuffer(found, _ROW)
+    counts, signatures = rows["counts"].tolist(), signatures_of(rows["minima"])
+    return [Measure(tokens, words, one) for (tokens, words), one in zip(counts, signatures, strict=True)]
+
+
+_ROW = np.dtype([("counts", np.int64, 2), ("minima", np.uint32, MINIMA)])
+"""As `tamis.checks.shingling` packs a text's measures."""

@@ -5,7 +5,7 @@ Imported by the parser's process, so it imports little.
 """
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from rensa import RMinHash
 
@@ -17,8 +17,10 @@ ROWS = 4
 """Texts of similarity s share at least two of the bands with probability 1 - (1 - s^4)^16 - 16 s^4 (1 - s^4)^15: 0.997
 at 0.8, 0.26 at 0.5, 0.007 at 0.3."""
 SEED = 1997
+Triples = frozenset[tuple[str, ...]]
 _COUNTS = struct.Struct("=qq")
-_MINIMA = struct.Struct(f"={BANDS * ROWS}I")
+MINIMA = BANDS * ROWS
+_MINIMA = struct.Struct(f"={MINIMA}I")
 MEASURE_BYTES = _COUNTS.size + _MINIMA.size
 
 
@@ -30,9 +32,17 @@ def shingles(text: str) -> list[str]:
     return list(map(" ".join, zip(*(words[start:] for start in range(SHINGLE_WORDS)), strict=False)))
 
 
+def triples(text: str) -> Triples:
+    """The same as they are compared with another text's: which there are, without joining each."""
+    words = spaced_words(text.lower())
+    if len(words) < SHINGLE_WORDS:
+        return frozenset([tuple(words)] if words else [])
+    return frozenset(zip(*(words[start:] for start in range(SHINGLE_WORDS)), strict=False))
+
+
 def minima(texts: Sequence[Sequence[str]]) -> list[list[int]]:
-    """The MinHash of each text's shingles, BANDS * ROWS numbers of 32 bits, the same on every machine."""
-    rows: list[list[int]] = RMinHash.digest_matrix_from_token_sets(texts, BANDS * ROWS, SEED).to_rows() if texts else []
+    """The MinHash of each text's shingles, MINIMA numbers of 32 bits, the same on every machine."""
+    rows: list[list[int]] = RMinHash.digest_matrix_from_token_sets(texts, MINIMA, SEED).to_rows() if texts else []
     return rows
 
 
@@ -46,11 +56,6 @@ def packed(contents: Sequence[bytes], uncounted: Sequence[int] = ()) -> bytes:
         _COUNTS.pack(count, count_words(text)) + _MINIMA.pack(*row)
         for text, count, row in zip(texts, tokens, rows, strict=True)
     )
-
-
-def unpacked(measures: bytes) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-    for start in range(0, len(measures), MEASURE_BYTES):
-        yield *_COUNTS.unpack_from(measures, start), _MINIMA.unpack_from(measures, start + _COUNTS.size)
 
 
 def split(content: bytes, sizes: Sequence[int]) -> list[bytes]:

@@ -60,7 +60,8 @@ class Sifting:
         self._parse_spec = self._parses.spec
         self._parsers = parsers
         self._fold_spec = self._fresh_duplicates().spec
-        self._whole: set[str] = set()
+        self._flawed: set[str] = set()
+        """The few that are not whole: of a million drafts, their ids alone would else take sixty megabytes."""
         self._reader: Reading | None = None
         self._out_of_order = False
         self._written: Channel[Written] = Channel("written")
@@ -87,7 +88,8 @@ class Sifting:
             if self._out_of_order:
                 self._fold_again()
             self._stand_for_themselves()
-        return self._pool, [draft for draft in self._pool.usable if draft.id in self._whole]
+            self._pool.contents.settle()
+        return self._pool, [draft for draft in self._pool.usable if draft.id not in self._flawed]
 
     def _enough(self) -> bool:
         """What was written before is always read, so that a run begun again is about the same drafts."""
@@ -125,8 +127,8 @@ class Sifting:
                     found = findings.about(spec, draft.id)
                     if found is not None and "parser" in found.how:
                         self._pool.shapes[draft.id] = found.how.get("shape")
-                    if isinstance(answers.get(draft.id), Held):
-                        self._whole.add(draft.id)
+                    if not isinstance(answers.get(draft.id), Held):
+                        self._flawed.add(draft.id)
                     self._parsed.put((draft, content), len(content))
             _waited(span, self._read, "reading", self._parsed, "folding")
             if self._run.loaded.brief.desk == "software":  # else they measured texts, for the stage before
@@ -141,7 +143,7 @@ class Sifting:
                 for (draft, _), place in zip(batch, found, strict=True):
                     self._pool.signatures.pop(draft.id, None)
                     self._record_place(place, span.id)
-                    if place.how["folded"] == "no" and draft.id in self._whole:
+                    if place.how["folded"] == "no" and draft.id not in self._flawed:
                         self._apart.put(draft)
                     elif self._pool.codes is not None:
                         self._pool.codes.take(draft.id)
@@ -169,7 +171,7 @@ class Sifting:
         folded, instead = self._pool.folded, dict[str, str]()
         for draft in self._pool.usable:
             keeper = folded.get(draft.id)
-            if keeper is None or keeper in self._whole or draft.id not in self._whole:
+            if keeper is None or keeper not in self._flawed or draft.id in self._flawed:
                 continue
             folded[draft.id] = instead.setdefault(keeper, draft.id)
             if folded[draft.id] == draft.id:

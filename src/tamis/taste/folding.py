@@ -72,12 +72,11 @@ def fold_many(texts: Sequence[str], *, similarity: float = SIMILARITY) -> Folds:
     keeper, shared = np.arange(len(texts)), np.ones(len(texts))
     first: dict[str, int] = {}
     for start in range(0, len(texts), BLOCK_TEXTS):
-        own = [text_shingles(text) for text in texts[start : start + BLOCK_TEXTS]]
-        signed = signatures(own)
+        signed = signatures([text_shingles(text) for text in texts[start : start + BLOCK_TEXTS]])
         index.look_ahead(signed)
-        for place, (triples, signature) in enumerate(zip(own, signed, strict=True), start=start):
+        for place, signature in enumerate(signed, start=start):
             same = first.setdefault(digest(texts[place]), place)
-            near = index.nearest(partial(list, triples), signature) if same == place else None
+            near = index.nearest(partial(texts.__getitem__, place), signature) if same == place else None
             if same != place:
                 keeper[place], shared[place] = keeper[same], shared[same]
             elif near is not None:

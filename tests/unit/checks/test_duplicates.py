@@ -1,6 +1,8 @@
 import functools
+import operator
 import random
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -8,9 +10,23 @@ from hypothesis import strategies as st
 
 from tamis.checks import near
 from tamis.checks.duplicates import BATCH_DRAFTS, Duplicates, fold, how, underscored_names
-from tamis.checks.near import BANDS, BUCKET_TEXTS, COMPARED, NearIndex, jaccard, shingles, signatures
+from tamis.checks.near import (
+    BAND_BYTES,
+    BANDS,
+    BANDS_IN_COMMON,
+    BUCKET_TEXTS,
+    COMPARED,
+    LOW_BYTES,
+    NearIndex,
+    Signature,
+    jaccard,
+    least_in_common,
+    shingles,
+    signatures,
+)
 from tamis.checks.parser_pool import ParserPool
 from tamis.checks.parses import Parses
+from tamis.checks.shingling import ROWS, triples
 from tamis.records import Desk, Draft, Spec
 
 Made = Callable[..., tuple[Draft, bytes]]
@@ -174,7 +190,7 @@ def test_nothing_below_the_threshold_is_called_near_and_hardly_anything_above_is
         index.add(str(number), signed[number])
     missed, above = 0, 0
     for number in range(60, len(texts)):
-        near = index.nearest(functools.partial(shingles, texts[number]), signed[number])
+        near = index.nearest(functools.partial(texts.__getitem__, number), signed[number])
         truth = max(jaccard(sets[number], sets[other]) for other in range(60))
         if near is not None:
             assert near.similarity >= 0.8
@@ -193,26 +209,31 @@ def test_the_index_finds_the_first_texts_of_each_bucket(pairs: list[tuple[int, i
     for text, pair in enumerate(pairs, start=1):
         signature = _banded(text, *pair)
         index.add(str(text), signature)
-        for place, band in enumerate(signature[:2]):
+        for place, band in enumerate(pair):
             bucket = held.setdefault((place, band), [])
             if len(bucket) < BUCKET_TEXTS:
                 bucket.append(text)
     for pair in set(pairs):
         signature = _banded(0, *pair)
-        both = set(held[0, signature[0]]) & set(held[1, signature[1]])
+        both = set(held[0, pair[0]]) & set(held[1, pair[1]])
         likely = index._likely(signature)
         assert set(likely) >= both or len(likely) == COMPARED
         assert all(pairs[text - 1] == pair for text in likely)
 
 
-def _banded(text: int, one: int, other: int) -> list[int]:
+def _banded(text: int, one: int, other: int) -> Signature:
     own = [(1 << 40) + text * BANDS + place for place in range(2, BANDS)]
-    return [one + 1, (1 << 63) + other, *own]
+    return _signature(one + 1, (1 << 63) + other, *own)
+
+
+def _signature(*bands: int) -> Signature:
+    """Of texts that differ in no byte, so that their bands alone tell them apart."""
+    return struct.pack(f"={BANDS}Q", *bands) + bytes(LOW_BYTES)
 
 
 def test_the_index_grows_and_loses_nothing() -> None:
     rng = random.Random(5)
-    signed = [[rng.getrandbits(64) for _ in range(BANDS)] for _ in range(2_000)]
+    signed = [_signature(*(rng.getrandbits(64) for _ in range(BANDS))) for _ in range(2_000)]
     index = NearIndex(0.8, str)
     for number, signature in enumerate(signed):
         index.add(str(number), signature)
@@ -232,6 +253,10 @@ def alike_texts(count: int, seed: int) -> list[str]:
     return texts
 
 
+def alike(one: Signature, other: Signature) -> bool:
+    return sum(map(operator.eq, one[BAND_BYTES:], other[BAND_BYTES:])) >= least_in_common(0.8)
+
+
 def test_a_bucket_keeps_the_first_texts_of_a_band_however_they_came(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = alike_texts(400, seed=4)
     signed = signatures([shingles(text) for text in texts])
@@ -244,12 +269,63 @@ def test_a_bucket_keeps_the_first_texts_of_a_band_however_they_came(monkeypatch:
             index.look_ahead(signed[start : start + size])
             for number in range(start, min(start + size, len(texts))):
                 votes: dict[int, int] = {}
-                for band in signed[number]:
+                bands = struct.unpack(f"={BANDS}Q", signed[number][:BAND_BYTES])
+                for band in bands:
                     for text in buckets.get(band, ()):
                         votes[text] = votes.get(text, 0) + 1
-                likely = sorted((text for text, n in votes.items() if n >= 2), key=lambda text: (-votes[text], text))
-                assert index._likely(signed[number]) == likely[:COMPARED]
+                shared = [text for text, n in votes.items() if n >= 2 and alike(signed[number], signed[text - 1])]
+                shared.sort(key=lambda text: (-votes[text], text))
+                assert index._likely(signed[number]) == shared[:COMPARED]
                 index.add(str(number), signed[number])
-                for band in signed[number]:
+                for band in bands:
                     if len(buckets.setdefault(band, [])) < BUCKET_TEXTS:
                         buckets[band].append(number + 1)
+
+
+@given(st.text(st.sampled_from("aB\u00e9 \n.\u6d77\u00df"), max_size=40))
+def test_a_text_is_compared_by_the_triples_that_it_is_hashed_by(text: str) -> None:
+    assert {" ".join(one) for one in triples(text)} == set(shingles(text))
+    assert len(triples(text)) == len(set(shingles(text)))
+
+
+@given(st.floats(0.05, 0.999), st.floats(0, 0.05))
+def test_the_more_similar_texts_must_be_the_more_bytes_they_must_share(similarity: float, more: float) -> None:
+    least = least_in_common(similarity)
+    assert BANDS_IN_COMMON * ROWS <= least <= LOW_BYTES * similarity + BANDS_IN_COMMON * ROWS
+    assert least <= least_in_common(min(1.0, similarity + more))
+    assert least_in_common(1.0) == LOW_BYTES
+
+
+@pytest.mark.parametrize("similarity", [0.5, 0.7, 0.8, 0.9, 1.0])
+def test_bytes_leave_out_no_text_that_is_near(similarity: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folds are those that comparing every text which shares two bands word for word would give."""
+    monkeypatch.setattr(near, "COMPARED", 10**6)
+    texts = made_texts(random.Random(7), 1_000)
+    found = places(texts, similarity)
+    assert sum(keeper != name for name, keeper, _ in found) > 40
+    monkeypatch.setattr(near, "least_in_common", lambda _: 0)
+    assert found == places(texts, similarity)
+
+
+def made_texts(rng: random.Random, count: int) -> list[str]:
+    """Texts, halves of two put together, and texts with more or less of their words changed."""
+    texts: list[list[str]] = []
+    for _ in range(count):
+        kind = rng.random() if len(texts) > 1 else 0.0
+        words = text_of(rng, rng.randrange(40, 120))
+        if kind > 0.7:
+            one, other = rng.choice(texts), rng.choice(texts)
+            words = one[: len(one) // 2] + other[len(other) // 3 :]
+        elif kind > 0.2:
+            words = list(rng.choice(texts))
+            words = changed(rng, words, rng.randrange(len(words) // 8))
+        texts.append(words)
+    return [" ".join(words) for words in texts]
+
+
+def places(texts: Sequence[str], similarity: float) -> list[tuple[str, str, float]]:
+    writer = Spec(kind="writer", name="made", version="1")
+    drafts = [Draft(id=str(at), brief="b", name=f"{at}.txt", blob="", writer=writer) for at in range(len(texts))]
+    check = Duplicates("prose", similarity=similarity)
+    given = [(draft, text.encode()) for draft, text in zip(drafts, texts, strict=True)]
+    return [(place.draft, place.keeper, place.similarity) for place in check.places(given)]

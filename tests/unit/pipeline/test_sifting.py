@@ -260,6 +260,16 @@ def test_contents_beyond_what_memory_is_given_come_from_the_ledger(
         assert [held[draft.blob] for draft in pool.drafts[-2:]] == [one.content for one in drafts[-2:]]  # the newest
         assert len(held) == 2
         assert [pool.contents[draft.id] for draft in pool.drafts] == [one.content for one in drafts]
+        pool.contents.settle()
+        assert not pool.contents._held
+        assert [pool.contents[draft.id] for draft in pool.drafts] == [one.content for one in drafts]
+
+
+def test_contents_that_all_find_room_in_memory_stay_there(prose: Path) -> None:
+    with Ledger(prose) as ledger:
+        pool = asyncio.run(read(Run(load_brief(prose), ledger), Handing(DRAFTS)))
+        pool.contents.settle()
+        assert set(pool.contents._held) == {draft.blob for draft in pool.drafts}
 
 
 def test_drafts_measured_elsewhere_are_sifted_alike(
