@@ -23,14 +23,14 @@ class _Line(msgspec.Struct):
     back: list[int] = []
 
 
-PLAY = "batch failures features formulas front gp ideas molecules plan surrogate texts track trade"
+PLAY = "batch failures features formulas front gp ideas molecules plan rows start surrogate texts track trade"
 """The modules that decide what is measured next; the others only tell it."""
 
 
 def player(name: str) -> str:
     """Who played, in the state it is in now."""
     if name == "BayBE":
-        return f"BayBE {version('baybe')}"
+        return f"BayBE {version('baybe')}, nothing repeated"
     source = Path(tamis.lab.__file__).parent
     content = b"".join((source / f"{module}.py").read_bytes() for module in PLAY.split())
     return f"{name} {hashlib.sha256(content).hexdigest()[:12]}"

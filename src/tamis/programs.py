@@ -6,10 +6,13 @@ and no odds are stated, since there is no record of how such choices came out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import msgspec
 
 from tamis.behaviour import answers, stdin
+from tamis.behaviour.asking import taken_back_before
+from tamis.behaviour.clash import counting
 from tamis.behaviour.lab import Lab
 from tamis.behaviour.observe import Observer
 from tamis.behaviour.odds import FITTED
@@ -71,10 +74,20 @@ class ProgramDesk(SoftwareDesk):
         files = super()._given_tests()
         return files if any(name.endswith(OUTPUT) for name in files) else {}
 
-    def _keep_answers(self, told: Sequence[Told], outcomes: answers.Outcomes, surface: Surface) -> None:  # noqa: ARG002
-        """Each as a case. One that is there, perhaps changed by the owner, stays as it is."""
+    def _keep_answers(
+        self,
+        told: Sequence[Told],
+        clash: Sequence[int],  # noqa: ARG002 - a case has no place for a word
+        outcomes: answers.Outcomes,  # noqa: ARG002 - nor for what leads to it
+        surface: Surface,  # noqa: ARG002
+    ) -> None:
+        """Each as a case. One that the owner has changed stays as it is; one that she answered otherwise since does
+        not."""
         folder = self._run.loaded.tests or self._run.loaded.folder / "tests"
-        for one in told:
+        before: dict[str, set[str | None]] = {}
+        for one in chain(taken_back_before(self._run), told):
+            before.setdefault(stdin.input_of(one.program), set()).add(_written(one))
+        for one in (told[i] for i in counting(told)):
             written = _written(one)
             if written is None:
                 continue
@@ -83,7 +96,7 @@ class ProgramDesk(SoftwareDesk):
             with boundary(BriefError, f"keeping the answers in {folder}"):
                 folder.mkdir(parents=True, exist_ok=True)
                 for path, content in ((folder / (name + INPUT), text), (folder / (name + OUTPUT), written)):
-                    if not path.exists():
+                    if not path.exists() or path.read_text(encoding="utf-8") in before[text]:
                         path.write_text(content, encoding="utf-8")
 
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 from tamis.behaviour import answers, next_round, symbolic
-from tamis.behaviour.asking import converse, told_before
+from tamis.behaviour.asking import converse, take_back, taken_back_before, told_before
 from tamis.behaviour.camps import Camp, camps_of
-from tamis.behaviour.choice import Chosen, choice_of, chosen_of, nothing_to_call, question_of
+from tamis.behaviour.choice import Chosen, choice_of, chosen_of, nothing_to_call, question_of, with_unstable
 from tamis.behaviour.decisions import Decision, decisions_of
 from tamis.behaviour.ground import ground_of
 from tamis.behaviour.grow import Budget, explore
@@ -28,6 +28,7 @@ from tamis.behaviour.observe import Observer
 from tamis.behaviour.odds import FITTED, Fit
 from tamis.behaviour.owner import ActingOwner, Owner, Told
 from tamis.behaviour.surface import Surface, surface_of
+from tamis.behaviour.unstable import STEADY, unstable_in
 from tamis.checks.base import Found
 from tamis.checks.cases import CasesCheck
 from tamis.checks.tests import TestsCheck
@@ -41,24 +42,28 @@ from tamis.sandbox import Limits, Program, Ran, Sandbox
 
 @dataclass(frozen=True)
 class Seen:
-    """What drafts were seen to do: what can be called, what each did, and the points on which they part."""
+    """What drafts were seen to do: what can be called, what each did, and the points on which they part. `tested` are
+    the programs that the given tests run, as far as these could be read."""
 
     surface: Surface
     matrix: Matrix
     decisions: Sequence[Decision]
+    tested: Sequence[Program] = ()
 
 
 class SoftwareDesk:
     """The software desk of one run. It starts its sandbox when one is first needed; `close` ends it. Without an
-    `owner` nobody is asked. `fit` are the numbers that its odds rest on."""
+    `owner` nobody is asked. `anew` are the numbers of answers that are taken back, to be asked about again. `fit` are
+    the numbers that its odds rest on."""
 
     fit: Fit = FITTED
 
-    def __init__(self, run: Run, *, owner: Owner | None = None) -> None:
+    def __init__(self, run: Run, *, owner: Owner | None = None, anew: Sequence[int] = ()) -> None:
         if run.loaded.settings.behaviour.crosshair:
             symbolic.demand()
         self._run = run
         self._owner = owner
+        self._anew = take_back(run, anew)
         self._open = ExitStack()
         self._box: Sandbox | None = None
         self._passed = 0
@@ -149,14 +154,15 @@ class SoftwareDesk:
         camps, questions = camps_of(seen.matrix), self._questions(pool, seen)
         if not seen.matrix.programs:
             return self._record(pool, passed, nothing_to_call(camps), camps)
-        inquiry = self._inquiry(pool, seen, observe)
+        unstable = self._tell_unstable(pool, seen.matrix)
+        inquiry = self._inquiry(pool, seen, observe, again)
         if self._owner is not None:
             _can_be_asked(self._owner, seen.surface)
-            self.open = not converse(self._run, inquiry, self._owner, seen.surface)
+            self.open = not converse(self._run, inquiry, self._owner)
         else:
             self.open = not inquiry.told and any(one.state == "open" for one in seen.decisions)
         with self._run.spans.span("ranking", "choosing"):
-            chosen = chosen_of(inquiry, camps)
+            chosen = with_unstable(chosen_of(inquiry, camps, tested=seen.tested), unstable)
             self._keep(inquiry, chosen, observe, seen.surface)
             return self._record(pool, passed, chosen, camps, questions)
 
@@ -168,7 +174,8 @@ class SoftwareDesk:
         matrix = self._explore(surface, hints, drafts, observe, again)
         if self._run.loaded.settings.behaviour.crosshair and matrix.programs:
             self._search(pool, matrix, Maker(surface, hints), observe, again)
-        return Seen(surface, matrix, decisions_of(matrix, surface, observe, hints=hints, again=again))
+        decisions = decisions_of(matrix, surface, observe, hints=hints, again=again)
+        return Seen(surface, matrix, decisions, Maker(surface, hints).seeds())
 
     def _what_can_be_called(self, pool: Pool, drafts: Sequence[Draft]) -> tuple[Surface, Hints]:
         brief = self._run.loaded.brief.text
@@ -218,17 +225,19 @@ class SoftwareDesk:
 
     # the owner
 
-    def _inquiry(self, pool: Pool, seen: Seen, observe: Observer) -> Inquiry:
+    def _inquiry(self, pool: Pool, seen: Seen, observe: Observer, again: Observer) -> Inquiry:
         settings = self._run.loaded.settings.choose
         return Inquiry(
             ground_of(seen.matrix),
             seen.decisions,
             run=observe,
+            again=again,
             lab=self._lab(pool, seen.matrix.drafts),
             choosing=Choosing(odds=settings.odds, budget=settings.budget),
             fit=self.fit,
             broke=len(pool.drafts) - len(pool.with_folded(seen.matrix.drafts)),
             told=told_before(self._run),
+            anew=self._anew,
         )
 
     def _lab(self, pool: Pool, drafts: Sequence[str]) -> Lab:
@@ -250,29 +259,48 @@ class SoftwareDesk:
     def _keep(self, inquiry: Inquiry, chosen: Chosen, observe: Observer, surface: Surface) -> None:
         """What the owner keeps: her answers as tests, and the next round's brief where no draft is right."""
         loaded = self._run.loaded
-        if not inquiry.told:
+        if not inquiry.told and not self._anew:
             return
         verdict = inquiry.verdict()
         best = chosen.draft or verdict.near[0][0]
-        self._keep_answers(inquiry.told, lambda program: observe.calls_of(best, program), surface)
+        self._keep_answers(inquiry.told, verdict.clash, lambda program: observe.calls_of(best, program), surface)
         if chosen.draft is None:
             names = {draft.id: draft.name for draft in self._run.ledger.all(Draft, about=loaded.brief.id)}
             near = [(names[draft], [inquiry.told[place] for place in against]) for draft, against in verdict.near]
             text = next_round.next_brief(loaded.brief.text, inquiry.told, near)
             (loaded.folder / next_round.FILE_NAME).write_text(text, encoding="utf-8")
 
-    def _keep_answers(self, told: Sequence[Told], outcomes: answers.Outcomes, surface: Surface) -> None:
+    def _keep_answers(
+        self, told: Sequence[Told], clash: Sequence[int], outcomes: answers.Outcomes, surface: Surface
+    ) -> None:
         loaded = self._run.loaded
-        folder = loaded.tests or loaded.folder / "tests"
-        answers.keep(folder, told, module=loaded.module, outcomes=outcomes, exceptions=surface.exceptions)
+        answers.keep(
+            loaded.tests or loaded.folder / "tests",
+            told,
+            module=loaded.module,
+            outcomes=outcomes,
+            exceptions=surface.exceptions,
+            taken_back=list(taken_back_before(self._run)),
+            clash=clash,
+        )
 
     # the record
+
+    def _tell_unstable(self, pool: Pool, matrix: Matrix) -> list[str]:
+        """Records which drafts do not do the same twice, and gives their names."""
+        findings, found = self._run.findings, set[str]()
+        for draft, broke in unstable_in(matrix).items():
+            for one in pool.with_folded([draft]):
+                found.add(one)
+                known = findings.about(STEADY, one)
+                if known is None or known.answer != broke:
+                    findings.record(STEADY, (one,), broke)
+        return [draft.name for draft in pool.drafts if draft.id in found]
 
     def _questions(self, pool: Pool, seen: Seen) -> list[Question]:
         brief, module = self._run.loaded.brief.id, self._run.loaded.module
         questions = [
-            question_of(one, brief=brief, surface=seen.surface, module=module, with_folded=pool.with_folded)
-            for one in seen.decisions
+            question_of(one, brief=brief, module=module, with_folded=pool.with_folded) for one in seen.decisions
         ]
         for question in questions:
             self._run.ledger.add(question)
@@ -302,7 +330,7 @@ class SoftwareDesk:
 
     def _given_tests(self) -> Mapping[str, bytes]:
         """The owner's tests. Answers that the ledger knows are evidence of their own and no given tests."""
-        known = any(True for _ in told_before(self._run))
+        known = any(True for _ in chain(told_before(self._run), taken_back_before(self._run)))
         files = self._run.loaded.test_files
         if not known:
             return files

@@ -10,8 +10,8 @@ from typing import Literal
 
 import msgspec
 
-from tamis.behaviour.asking import calls_of, told_in
-from tamis.behaviour.wording import outcome_text
+from tamis.behaviour.asking import calls_of, told_in, without_taken_back
+from tamis.behaviour.words import outcome_said
 from tamis.errors import LedgerError
 from tamis.ledger import Ledger
 from tamis.records import (
@@ -33,7 +33,8 @@ from tamis.time.account import Account, account
 StandingWord = Literal["passed", "broke", "no answer"]
 
 PATH = ("reads", "parses", "tests")
-"""The checks that every draft goes through, in order: the first that did not hold says where it stands."""
+"""The checks that every draft of software goes through, in order: the first that did not hold says where it stands.
+Prose and the lab have no given tests."""
 
 
 class BriefView(msgspec.Struct, frozen=True):
@@ -51,13 +52,16 @@ class DraftView(msgspec.Struct, frozen=True):
 
 
 class DraftsView(msgspec.Struct, frozen=True):
-    """`passed` counts the drafts with nothing against them after every check that the brief has."""
+    """`passed` counts the drafts with nothing against them after every check that the brief has. `parsed` and `passed`
+    count all drafts, `distinct_parsed` and `distinct_passed` those of them that are no other's duplicate."""
 
     written: int
     distinct: int
     parsed: int
     passed: int
     list: list[DraftView]
+    distinct_parsed: int
+    distinct_passed: int
 
 
 class OptionView(msgspec.Struct, frozen=True):
@@ -148,6 +152,9 @@ class Kept:
             if evidence.check.name == "pool":
                 pool = evidence.drafts
             match evidence:
+                case Evidence(answer=Said() as said, question=str(question), supersedes=str()):
+                    self.said[question] = without_taken_back(self.said.get(question, []), said)
+                    self.asked.discard(said.decision)
                 case Evidence(answer=Said() as said, question=str(question)):
                     self.said.setdefault(question, []).append(said)
                     self.asked.add(said.decision)
@@ -163,14 +170,23 @@ class Kept:
         self.choice = choices[-1] if choices else None
         self.spans = list(ledger.all(Span))
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The checks that each draft of this brief goes through."""
+        return PATH if self.brief.desk == "software" else PATH[:-1]
+
     def answer(self, draft: str, check: str) -> Answer | None:
         found = self.evidence.get(draft, {}).get(check)
         return found.answer if found else None
 
     def folded_into(self, draft: str) -> str | None:
-        """The draft that this one is the same as and stands behind, None where it stands for itself."""
-        found = self.evidence.get(draft, {}).get("duplicates")
-        return found.how["keeper"] if found and found.how["folded"] == "yes" else None
+        """The draft that this one is the same as, or among prose nearly, and stands behind; None where it stands for
+        itself."""
+        found = self.evidence.get(draft, {})
+        same, nearly = found.get("duplicates"), found.get("folding")
+        if same is not None and same.how["folded"] == "yes":
+            return same.how["keeper"]
+        return None if nearly is None else nearly.how["keeper"]
 
     def nearly(self) -> int:
         """How many drafts are near-duplicates of another and stand for themselves all the same."""
@@ -197,7 +213,7 @@ def run_view(kept: Kept) -> RunView:
 def standing(kept: Kept, draft: str) -> tuple[StandingWord, str]:
     """Where a draft stands and the sentence that says why: its first check that did not hold."""
     held = ""
-    for check in PATH:
+    for check in kept.path:
         match kept.answer(draft, check):
             case Broke(witness=witness):
                 return "broke", in_a_line(witness)
@@ -209,6 +225,11 @@ def standing(kept: Kept, draft: str) -> tuple[StandingWord, str]:
                 return "no answer", f"not looked at yet: {check}"
             case _:
                 pass
+    match kept.answer(draft, "steady"):
+        case Broke(witness=witness):
+            held = f"{held}, but it is unstable: {in_a_line(witness)}"
+        case _:
+            pass
     return "passed", held
 
 
@@ -217,7 +238,7 @@ def most_common_failures(kept: Kept, most: int = 5) -> list[tuple[str, int]]:
     reason itself."""
     counts: Counter[str] = Counter()
     for draft in kept.pool:
-        for check in PATH:
+        for check in kept.path:
             match kept.answer(draft.id, check):
                 case Broke(witness=witness, failed=failed):
                     counts.update(failed or (first_line(witness),))
@@ -251,11 +272,16 @@ def _was_chosen_among(kept: Kept, draft: str) -> bool:
 
 def _drafts(kept: Kept) -> DraftsView:
     rows = [(draft, *standing(kept, draft.id)) for draft in kept.pool]
+    apart = {draft.id for draft in kept.pool if kept.folded_into(draft.id) is None}
+    parsed = [draft.id for draft in kept.pool if isinstance(kept.answer(draft.id, "parses"), Held)]
+    passed = [draft.id for draft, word, _ in rows if word == "passed"]
     return DraftsView(
         written=len(rows),
-        distinct=len(rows) - sum(1 for draft in kept.pool if kept.folded_into(draft.id) is not None),
-        parsed=sum(1 for draft in kept.pool if isinstance(kept.answer(draft.id, "parses"), Held)),
-        passed=sum(1 for _, word, _ in rows if word == "passed"),
+        distinct=len(apart),
+        parsed=len(parsed),
+        passed=len(passed),
+        distinct_parsed=len(apart.intersection(parsed)),
+        distinct_passed=len(apart.intersection(passed)),
         list=[
             DraftView(name=draft.name, tokens=draft.tokens, words=draft.words, standing=word, because=because)
             for draft, word, because in rows
@@ -305,7 +331,7 @@ def _storyboard(kept: Kept) -> list[LineView]:
 
 def _line(said: Said) -> LineView:
     told = told_in(said.told)
-    outcomes = "; ".join(outcome_text(one.shown) for one in told if one.shown is not None)
+    outcomes = "; ".join(outcome_said(one.shown, dates=False) for one in told if one.shown is not None)
     return LineView(calls=calls_of(told), outcome=outcomes, answer=said.words)
 
 

@@ -6,6 +6,9 @@ from tamis.ledger import Ledger
 from tamis.records import Answer, Broke, Evidence, Held, Measured, NoAnswer, Observed, Preferred, Said
 from tamis.views import Kept, StandingWord, call_of, standing
 
+NOT_TOLD = {"pool", "behaviour", "proposed", "uploaded", "sent"}
+"""Checks whose evidence says nothing of the draft itself."""
+
 
 class EvidenceView(msgspec.Struct, frozen=True):
     check: str
@@ -48,10 +51,17 @@ def draft_view(kept: Kept, ledger: Ledger, draft_id: str) -> WholeDraftView:
         finish=draft.finish,
         standing=word,
         because=because,
-        evidence=[_evidence(one) for one in found if one.check.name not in {"pool", "behaviour"}],
+        evidence=[
+            _evidence(one) for one in (*found, *_at_the_bench(ledger, draft_id)) if one.check.name not in NOT_TOLD
+        ],
         sides=_sides(kept, draft_id),
         source=ledger.blob(draft.blob).decode("utf-8", "replace"),
     )
+
+
+def _at_the_bench(ledger: Ledger, draft: str) -> list[Evidence]:
+    """Every measurement of an idea but the newest, which stands among what was found on it."""
+    return [one for one in ledger.all(Evidence) if one.check.name == "lab" and draft in one.drafts][:-1]
 
 
 def _evidence(evidence: Evidence) -> EvidenceView:

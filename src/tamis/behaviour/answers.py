@@ -1,8 +1,9 @@
 """Answers kept as tests: `tests/test_answers.py`, plain pytest that the owner keeps, runs and edits as she likes.
 
 Every answer becomes an assertion; the lines of a storyboard that follow each other become one test that reads as they
-did. tamis only ever adds to the file. What stands there is never touched, so a test that she
-edited stays as she left it, and one that she deleted is not written again: the file's last line remembers which were.
+did. A test that she edited stays as she left it, and one that she deleted is not written again: the file's last line
+remembers which were. A test goes only when she answers otherwise, and only if it stands there as it was written. Where
+no draft passes all that she answered, the end of the file says which answers show it.
 """
 
 import re
@@ -11,8 +12,9 @@ from pathlib import Path
 
 import msgspec
 
+from tamis.behaviour.clash import counting, in_short
 from tamis.behaviour.owner import Told
-from tamis.behaviour.words import names_of, outcome_said, said
+from tamis.behaviour.words import names_of, outcome_said, path_of, said
 from tamis.errors import BriefError, boundary
 from tamis.records import Record, digest
 from tamis.sandbox import Program, render
@@ -22,6 +24,7 @@ OPENING = (
     '"""What the owner answered. tamis adds to this file; a test that you change or delete stays as you leave it."""'
 )
 WRITTEN = "# written so far: "
+CLASH = "# clash: "
 FROM = {
     "date": "datetime", "datetime": "datetime", "time": "datetime", "timedelta": "datetime", "Decimal": "decimal",
     "Fraction": "fractions", "UUID": "uuid", "Path": "pathlib", "deque": "collections",
@@ -44,17 +47,29 @@ class Checked(Record, frozen=True, kw_only=True):
 
 
 def keep(
-    folder: Path, told: Sequence[Told], *, module: str, outcomes: Outcomes, exceptions: Collection[str]
+    folder: Path,
+    told: Sequence[Told],
+    *,
+    module: str,
+    outcomes: Outcomes,
+    exceptions: Collection[str],
+    taken_back: Sequence[Told] = (),
+    clash: Sequence[int] = (),
 ) -> Path | None:
     """Adds what was answered to the file in `folder`, and gives its path; None where there is nothing to keep. The
-    `exceptions` are those that the module itself has. Raises BriefError where the file can't be read or written."""
+    `exceptions` are those that the module itself has. Tests of what was `taken_back`, or answered otherwise since, go.
+    `clash` are the places in `told` of answers that no draft meets all of. Raises BriefError where the file can't be
+    read or written."""
     tests = checked(told)
+    gone = [test for test in as_answered([*taken_back, *told]) if test not in tests]
     path = folder / FILE_NAME
     if not tests and not path.exists():
         return None
     with boundary(BriefError, f"keeping the answers in {path}"):
         before = path.read_text(encoding="utf-8") if path.exists() else ""
-        text = with_tests(before, tests, module=module, outcomes=outcomes, exceptions=exceptions)
+        rest = without_tests(before, gone, outcomes=outcomes, exceptions=exceptions)
+        text = with_tests(rest, tests, module=module, outcomes=outcomes, exceptions=exceptions)
+        text = with_clash(text, told, clash)
         if text != before:
             folder.mkdir(parents=True, exist_ok=True)
             fresh = path.with_suffix(".tmp")
@@ -79,8 +94,39 @@ def with_tests(
     return head.rstrip() + "\n\n\n" + "\n\n\n".join(made) + f"\n\n\n{WRITTEN}{written}\n"
 
 
+def without_tests(before: str, gone: Iterable[Checked], *, outcomes: Outcomes, exceptions: Collection[str]) -> str:
+    """The file's text without those of these tests that stand there as they were written."""
+    body, known = _split(before)
+    left = [i for i in known]
+    for test in gone:
+        if test.id in left:
+            _, _, calls = _test(test, set(), outcomes, _BUILTINS | set(exceptions)).partition("\n")
+            shorter = re.sub(rf"\n*^def test_\w+\(\):\n{re.escape(calls)}$", "", body, count=1, flags=re.M)
+            if shorter != body:
+                body, left = shorter, [i for i in left if i != test.id]
+    return before if left == known else f"{body.rstrip()}\n\n\n{WRITTEN}{' '.join(left)}\n"
+
+
+def with_clash(text: str, told: Sequence[Told], clash: Sequence[int]) -> str:
+    """The file's text with the answers that clash named before its last line, and no others."""
+    *lines, last = [line for line in text.splitlines() if not line.startswith(CLASH)] or [""]
+    if clash:
+        numbers = ",".join(str(i + 1) for i in clash)
+        many = "this answer" if len(clash) == 1 else "all of these answers"
+        lines.append(f"{CLASH}no draft does {many}; `tamis run` with `--anew {numbers}` asks again")
+        lines += [f"{CLASH}{i + 1}. {in_short(told[i])}" for i in clash]
+    return "\n".join([*lines, last]) + "\n"
+
+
 def checked(told: Sequence[Told]) -> list[Checked]:
-    """What was answered with a value, as tests: one a question, one for each run of storyboard lines."""
+    """What was answered with a value, as tests: one a question, one for each run of storyboard lines. Of several
+    answers about the same calls the last one counts."""
+    tests = as_answered([told[i] for i in counting(told)])
+    return list({test.id: test for test in tests}.values())
+
+
+def as_answered(told: Sequence[Told]) -> list[Checked]:
+    """The same for every answer, also where a later one says otherwise."""
     runs: list[tuple[Told, dict[int, bytes]]] = []
     for one in told:
         if one.kind != "value" or one.outcome is None:
@@ -92,15 +138,14 @@ def checked(told: Sequence[Told]) -> list[Checked]:
                 break
         else:
             runs.append((one, {last: one.outcome}))
-    tests = (Checked(program=t.program, wanted=tuple(sorted(wanted.items()))) for t, wanted in runs)
-    return list({t.id: t for t in tests}.values())
+    return [Checked(program=t.program, wanted=tuple(sorted(wanted.items()))) for t, wanted in runs]
 
 
 def _split(text: str) -> tuple[str, list[str]]:
-    """The file without its last line, and the ids of the tests that were ever written to it."""
+    """The file without what tamis says at its end, and the ids of the tests that were ever written to it."""
     lines = text.splitlines()
     known = [i for line in lines if line.startswith(WRITTEN) for i in line.removeprefix(WRITTEN).split()]
-    return "\n".join(line for line in lines if not line.startswith(WRITTEN)), known
+    return "\n".join(line for line in lines if not line.startswith((WRITTEN, CLASH))), known
 
 
 def _test(test: Checked, taken: set[str], outcomes: Outcomes, known: Set[str]) -> str:
@@ -111,6 +156,8 @@ def _test(test: Checked, taken: set[str], outcomes: Outcomes, known: Set[str]) -
     names = names_of(test.program)
     lines = [f"def {name}():"]
     for step in range(len(test.program)):
+        if path_of(test.program, step) is not None and step not in wanted:
+            continue
         text = said(test.program, step, names, dates=False)
         lines += _lines(text, names.get(step), wanted.get(step), did[step], known)
     return "\n".join([lines[0], *(f"    {line}" for line in lines[1:])])

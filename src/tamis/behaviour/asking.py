@@ -8,9 +8,10 @@ import msgspec
 
 from tamis.behaviour.inquiry import Inquiry
 from tamis.behaviour.owner import Ask, LineAnswer, Owner, Page, Told
-from tamis.behaviour.surface import Surface
-from tamis.behaviour.wording import outcome_text, witness_source
-from tamis.behaviour.words import names_of, said
+from tamis.behaviour.programs import key_of
+from tamis.behaviour.wording import witness_source
+from tamis.behaviour.words import names_of, outcome_said, said
+from tamis.errors import UsageError
 from tamis.records import Evidence, Question, Said, Spec, digest
 from tamis.run import Run
 
@@ -18,20 +19,64 @@ ASKED = Spec(kind="check", name="asked", version="1")
 """What the owner was asked. Its evidence names no draft, for it bears on them all."""
 
 
+TAKEN_BACK = "taken back"
+"""What a `Said` says that takes back an answer: the one in the evidence that it supersedes, as far as it tells it."""
+
+
 def told_before(run: Run) -> Iterator[Told]:
-    """What the owner said over this brief in earlier runs, in order."""
+    """What the owner said over this brief in earlier runs, in order, without what she took back since."""
+    said = [evidence for evidence in run.ledger.all(Evidence) if isinstance(evidence.answer, Said)]
+    gone = {one.id for evidence in said if evidence.supersedes is not None for one in _told_by(evidence)}
+    for evidence in said:
+        if evidence.supersedes is None:
+            yield from (one for one in _told_by(evidence) if one.id not in gone)
+
+
+def taken_back_before(run: Run) -> Iterator[Told]:
+    """What she said and took back."""
     for evidence in run.ledger.all(Evidence):
-        match evidence.answer:
-            case Said(told=told):
-                yield from told_in(told)
-            case _:
-                pass
+        if evidence.supersedes is not None:
+            yield from _told_by(evidence)
 
 
-def converse(run: Run, inquiry: Inquiry, owner: Owner, surface: Surface) -> bool:
+def take_back(run: Run, numbers: Sequence[int]) -> list[Told]:
+    """Takes back answers, by their numbers from 1 among those that stand, and whatever else was answered about the same
+    calls; gives the last about each. Nothing is deleted: that she took them back is recorded. Raises UsageError where
+    there is no such answer."""
+    standing = list(told_before(run))
+    if missing := [number for number in numbers if not 1 <= number <= len(standing)]:
+        known = f"there are {len(standing)}, numbered from 1" if standing else "nothing was answered yet"
+        raise UsageError(f"no answer {missing[0]} to ask anew: {known}")
+    about = {key_of(standing[number - 1].program) for number in numbers}
+    found = [one for one in standing if key_of(one.program) in about]
+    where = {one.id: said for said in run.ledger.all(Evidence) for one in _told_by(said) if said.supersedes is None}
+    for one in found:
+        said = where[one.id]
+        answer = Said(words=TAKEN_BACK, told=msgspec.json.encode([one]).decode(), decision=one.decision)
+        evidence = Evidence(
+            id=digest(TAKEN_BACK, said.id, one.id),
+            drafts=(),
+            check=ASKED,
+            answer=answer,
+            question=said.question,
+            supersedes=said.id,
+        )
+        run.ledger.add(evidence)
+    return list({key_of(one.program): one for one in found}.values())
+
+
+def _told_by(evidence: Evidence) -> list[Told]:
+    match evidence.answer:
+        case Said(told=told):
+            return told_in(told)
+        case _:
+            return []
+
+
+def converse(run: Run, inquiry: Inquiry, owner: Owner) -> bool:
     """Puts what the inquiry asks until it is over. Returns False where the owner left before that."""
     while (put := _next(run, inquiry)) is not None:
-        question = _question(run, put, owner, surface)
+        question = _question(run, put, owner)
         run.ledger.add(question)
         with run.spans.span("people", "questions", resource="owner") as span:
             match put:
@@ -60,12 +105,12 @@ def _next(run: Run, inquiry: Inquiry) -> Ask | Page | None:
         return inquiry.next_question()
 
 
-def _question(run: Run, put: Ask | Page, owner: Owner, surface: Surface) -> Question:
+def _question(run: Run, put: Ask | Page, owner: Owner) -> Question:
     module = run.loaded.module
     match put:
         case Ask():
-            witness = witness_source(put.program, surface, module)
-            options = tuple(outcome_text(option) for option in put.options)
+            witness = witness_source(put.program, module)
+            options = tuple(outcome_said(option, dates=False) for option in put.options)
         case Page():
             witness = "\n".join(line.text for line in put.lines)
             options = ()
@@ -94,11 +139,23 @@ def told_in(text: str) -> list[Told]:
     return msgspec.json.decode(text, type=list[Told])
 
 
+def without_taken_back(said: Sequence[Said], back: Said) -> list[Said]:
+    """What was said without those answers that `back` takes back; one of which nothing is left goes."""
+    gone = {one.id for one in told_in(back.told)}
+    found: list[Said] = []
+    for one in said:
+        left = [told for told in told_in(one.told) if told.id not in gone]
+        if left:
+            words = agreed(left)
+            found.append(Said(words=words, told=msgspec.json.encode(left).decode(), decision=one.decision))
+    return found
+
+
 def in_words(one: Told) -> str:
     """What was said, as a person reads it."""
     match one.kind:
         case "value" if one.outcome is not None:
-            return outcome_text(one.outcome)
+            return outcome_said(one.outcome, dates=False)
         case "either":
             return "either will do"
         case "never":

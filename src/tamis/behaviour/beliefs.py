@@ -3,13 +3,25 @@ what follows for every draft. It asks nothing; `Inquiry` does.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal, cast
 
 import msgspec
 import numpy as np
 
 from tamis.behaviour.decisions import Decision
-from tamis.behaviour.ground import NEVER, Floats, Ground, Ints, first_difference, numbered, preparing
+from tamis.behaviour.ground import (
+    NEVER,
+    UNTOLD,
+    Flags,
+    Floats,
+    Ground,
+    Ints,
+    differing,
+    first_difference,
+    numbered,
+    preparing,
+)
 from tamis.behaviour.lab import Lab
 from tamis.behaviour.matrix import outcomes_of
 from tamis.behaviour.mutants import Mutant
@@ -22,6 +34,7 @@ from tamis.behaviour.owner import (
 )
 from tamis.behaviour.questions import Candidate, candidate
 from tamis.behaviour.storyboard import Cover, candidates_for_mutants, cover_of
+from tamis.behaviour.waivers import Waiver, apply, waiver_of
 from tamis.records import Odds, Record
 from tamis.sandbox import Program
 
@@ -62,19 +75,23 @@ class Beliefs:
         *,
         run: Runner,
         lab: Lab,
+        again: Runner | None = None,
         choosing: Choosing | None = None,
         fit: Fit = FITTED,
         broke: int = 0,
         told: Iterable[Told] = (),
+        anew: Sequence[Told] = (),
     ) -> None:
+        """`told` is what the owner answered before, `anew` what she took back, to be asked about first."""
         self.choosing = choosing or Choosing()
         self.fit = fit
         self.ground = ground
-        self._run, self._lab, self._broke = run, lab, broke
+        self._run, self._again_run, self._lab, self._broke = run, again, lab, broke
+        self._waivers: list[Waiver] = []
+        self._anew = tuple(anew)
         self._open = [d for d in decisions if d.state == "open"]
         self._asks, self._also = self._candidates()
-        self.camps = _camps(self.ground)
-        self._weights = prior_weights(self.camps, len(self.ground.drafts), fit.size_power)
+        self._camp_up()
         self.told: list[Told] = []
         self.clues: list[Clue] = []
         self._gone_over: list[tuple[int, int, tuple[int, ...], bool]] = []
@@ -112,13 +129,21 @@ class Beliefs:
         """The places of the programs in the ground; new ones are run in all drafts first."""
         new = [p for p in programs if self.ground.place(p) is None]
         ran = self._run(self.ground.drafts, new) if new else {}
+        unstable = [d for d in self.ground.drafts if d in self.ground.unstable]
+        second = self._again_run(unstable, new) if new and unstable and self._again_run is not None else {}
         nothing = self.ground.keys.of(b'["=",null]')
         for i, program in enumerate(new):
             rans = [ran[d][i] for d in self.ground.drafts]
             steps = numbered(rans, self.ground.keys, len(program))
-            self.ground.add(program, steps, rans, preparing=preparing(program, steps, nothing), aside=aside)
+            for draft, other in second.items():
+                at = self.ground.drafts.index(draft)
+                if (numbered([other[i]], self.ground.keys, len(program)) != steps[at]).any():
+                    steps[at] = UNTOLD
+            place = self.ground.add(program, steps, rans, preparing=preparing(program, steps, nothing), aside=aside)
             for draft in self.ground.drafts:
                 self._note(outcomes_of(ran[draft][i]))
+            for waiver in self._waivers:
+                apply(waiver, self.ground, place)
         return [p for p in map(self.ground.place, programs) if p is not None]
 
     def _note(self, outcomes: Sequence[bytes]) -> None:
@@ -144,13 +169,20 @@ class Beliefs:
         if self._belief is None:
             drafts = len(self.ground.drafts)
             exposed = np.zeros(drafts)
-            first = posterior(self.clues, self._weights, exposed, self.fit)
+            first = self._posterior(self.clues, exposed)
             for d in self._likeliest(first):
                 exposed[d] = self.fit.seen * self._watch(d).cover.exposed() if self._gone_over else 0.0
             for camp in self.camps:  # what was gone over for one holds for its like
                 exposed[list(camp)] = exposed[list(camp)].max()
-            self._belief = posterior(self.clues, self._weights, exposed, self.fit)
+            self._belief = self._posterior(self.clues, exposed)
         return self._belief
+
+    def _posterior(self, clues: Sequence[Clue], exposed: Floats) -> Posterior:
+        """What the clues say. That a draft does one thing now and another then is one more against it: what is meant
+        does not change from run to run."""
+        unstable = np.array([name in self.ground.unstable for name in self.ground.drafts], dtype=np.bool_)
+        more = [Clue("steady", "", ~unstable, unstable)] if unstable.any() else []
+        return posterior([*clues, *more], self._weights, exposed, self.fit)
 
     def _likeliest(self, belief: Posterior) -> list[int]:
         """One draft of each of the likeliest camps."""
@@ -161,7 +193,7 @@ class Beliefs:
         """The cover of a base, with everything that was asked and read so far gone over."""
         watch = self._watched.get(base)
         if watch is None:
-            alive, first = self._mutants.get(base, ((), {}))
+            alive, first = self._mutants_told(base)
             watch = _Watch(cover_of(self.ground, base, first, len(alive), self.fit.shares), alive)
             self._watched[base] = watch
         for p, step, read, line in self._gone_over[watch.done :]:
@@ -170,7 +202,7 @@ class Beliefs:
             if not read:
                 parted, does, situations = self.ground.showing(p, base, step)
                 here = self.ground.steps[p][:, step]
-                watch.cover.asked(parted if line else here != here[base], does, situations)
+                watch.cover.asked(parted if line else differing(here, here[base]), does, situations)
                 if p in watch.cover.first:
                     watch.cover.mutants = np.where(watch.cover.first[p] <= step, 0.0, watch.cover.mutants)
         watch.done = len(self._gone_over)
@@ -212,14 +244,23 @@ class Beliefs:
     def _run_mutants(self, base: int) -> None:
         if base in self._mutants:
             return
-        places = candidates_for_mutants(self.ground, self.choosing.programs)
+        places = candidates_for_mutants(self.ground, base, self.choosing.programs)
         programs = [self.ground.programs[p] for p in places]
         alive, first = self._lab.first(self.ground.drafts[base], programs, self.choosing.mutants)
-        shows = np.stack([f < NEVER for f in first]).any(axis=0) if first else np.zeros(len(alive), dtype=np.bool_)
-        kept = tuple(alive[i] for i in np.flatnonzero(shows).tolist())
-        self._mutants[base] = kept, {p: f[shows] for p, f in zip(places, first, strict=True)}
+        self._mutants[base] = alive, dict(zip(places, first, strict=True))
         self._watched.pop(base, None)
         self._belief = None
+
+    def _mutants_told(self, base: int) -> tuple[tuple[Mutant, ...], dict[int, Ints]]:
+        """The mutants of a base that were run and show somewhere, and for each program where each first does: not in
+        calls of which nothing is told."""
+        alive, first = self._mutants.get(base, ((), {}))
+        told = {p: np.where(f < self.ground.told(p, base), f, NEVER) for p, f in first.items()}
+        shows = np.zeros(len(alive), dtype=np.bool_)
+        for steps in told.values():
+            shows |= steps < NEVER
+        kept = tuple(alive[i] for i in np.flatnonzero(shows).tolist())
+        return kept, {p: f[shows] for p, f in told.items()}
 
     def _take(self, one: Told) -> None:
         """Adds one answer to what is known. The same answer twice is one."""
@@ -227,24 +268,56 @@ class Beliefs:
             return
         self.told.append(one)
         self._belief = None
-        if one.kind not in ("value", "wrong"):
-            if one.kind == "either":
-                self._go_over(one)
-            return
-        place = self._go_over(one)
+        if one.kind not in ("never", "unknown"):
+            self._go_over(one)
+        if one.kind in ("either", "never"):
+            self._waive(one)
+        elif one.kind != "unknown":
+            self.clues.append(self._clue(one))
+
+    def _waive(self, one: Told) -> None:
+        """From now on what she does not mind, or what never happens, parts nobody, here and in the same case
+        elsewhere."""
+        place, _ = self._locate(one.program)
+        waiver = waiver_of(cast(Literal["either", "never"], one.kind), self.ground, one.program, place)
+        self._waivers.append(waiver)
+        for p in range(len(self.ground.programs)):
+            apply(waiver, self.ground, p)
+        self._camp_up()
+        self._watched.clear()
+        self._asks = [replace(ask, outcomes=self.ground.last_outcomes(ask.place)) for ask in self._asks]
+        self.clues = [self._clue(t) for t in self.told if t.kind in ("value", "wrong")]
+
+    def _camp_up(self) -> None:
+        self.camps = self.ground.camps()
+        self._weights = prior_weights(self.camps, len(self.ground.drafts), self.fit.size_power)
+
+    def _clue(self, one: Told) -> Clue:
+        """What an answer says of each draft."""
+        place, last = self._locate(one.program)
         steps = self.ground.steps[place]
-        last = len(one.program) - 1
         if one.outcome is not None:
             agrees = steps[:, last] == self._number(one.outcome)
         else:  # she said only that it is not what was shown
             agrees = steps[:, last] != self._number(one.shown or b"")
-        there = np.ones(len(agrees), dtype=np.bool_)
+        there = steps[:, last] != UNTOLD
         if one.shown is not None:  # in a storyboard, whoever went another way before was told of there
             lead = self.ground.keys.of(one.shown)
             like = next((d for d, name in enumerate(self.ground.drafts) if name == one.draft), None)
             if like is not None and int(steps[like, last]) == lead:
-                there = first_difference(steps[:, : last + 1], steps[like, : last + 1]) >= last
-        self.clues.append(Clue(one.decision, one.program[last].name, agrees, there))
+                there &= first_difference(steps[:, : last + 1], steps[like, : last + 1]) >= last
+        there &= agrees | ~self._followed(place, last, agrees)
+        return Clue(one.decision, one.program[last].name, agrees, there)
+
+    def _followed(self, place: int, last: int, agrees: Flags) -> Flags:
+        """(drafts,): of whom nobody knows whether what they give at call `last` only follows from something that the
+        owner does not mind: they did otherwise there than all who agree with her now."""
+        found = np.zeros(len(agrees), dtype=np.bool_)
+        for step in range(last if agrees.any() else 0):
+            if (place, step) in self.ground.waived:
+                here = self.ground.steps[place][:, step]
+                found |= ~np.isin(here, here[agrees])
+        return found
 
     def _go_over(self, one: Told) -> int:
         """Notes what the answer goes over. A line that was read goes over all that programs beginning so show."""
@@ -269,19 +342,14 @@ class Beliefs:
         return tuple(i for i, one in enumerate(self.told) if self._goes_against(one, draft))
 
     def _goes_against(self, one: Told, draft: int) -> bool:
-        if one.kind not in ("value", "wrong"):
-            return False
+        return not self._meets(one)[draft]
+
+    def _meets(self, one: Told) -> Flags:
+        """(drafts,): whether nothing in what each draft does goes against the answer."""
         place, step = self._locate(one.program)
-        mine = int(self.ground.steps[place][draft, step])
-        if one.outcome is not None:
-            return mine != self._number(one.outcome)
-        return mine == self._number(one.shown or b"")
-
-
-def _camps(ground: Ground) -> list[tuple[int, ...]]:
-    """Drafts that no program of the ground parts."""
-    rows: dict[bytes, list[int]] = {}
-    whole = np.concatenate(ground.steps, axis=1) if ground.steps else np.zeros((len(ground.drafts), 0), dtype=np.int32)
-    for d in range(len(ground.drafts)):
-        rows.setdefault(whole[d].tobytes(), []).append(d)
-    return [tuple(c) for c in rows.values()]
+        here = self.ground.steps[place][:, step]
+        if one.kind not in ("value", "wrong"):
+            return np.ones(len(here), dtype=np.bool_)
+        said = self._number(one.shown or b"" if one.outcome is None else one.outcome)
+        meets = here != said if one.outcome is None else here == said
+        return np.asarray(meets | (here == UNTOLD) | self._followed(place, step, meets), dtype=np.bool_)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tamis.behaviour.hints import Hints
 from tamis.behaviour.inputs import Maker
-from tamis.behaviour.matrix import Column, Matrix, Runner, outcomes_of, steady
+from tamis.behaviour.matrix import Column, Matrix, Runner, outcomes_of
 from tamis.behaviour.programs import key_of
 from tamis.behaviour.shrink import Shrinking, shrunk
 from tamis.behaviour.splits import Reading, Split, explains, is_known, is_several
@@ -176,7 +176,7 @@ def _settled(
     fresh: list[Split] = []
     for i, ((split, _), program) in enumerate(zip(targets, programs, strict=True)):
         column = Column([ran[d][i] for d in matrix.drafts], matrix.keys)
-        column.unstable = steady(column, [second[d][i] for d in matrix.drafts], matrix.keys)
+        column.run_again({at: second[d][i] for at, d in enumerate(matrix.drafts)}, matrix.keys)
         partings = [p for p in column.partings() if p.step == len(program) - 1]
         if partings:
             settled = reading.split(program, column, max(partings, key=lambda p: p.drafts))

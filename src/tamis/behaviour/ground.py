@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tamis.behaviour.matrix import Keys, Matrix, outcomes_of
-from tamis.behaviour.situations import Situation, ending, situations_of, weights_of
+from tamis.behaviour.situations import Situation, ending, given_in, situations_of, weights_of
 from tamis.behaviour.words import names_of, said
 from tamis.sandbox import Program
 
@@ -26,6 +26,8 @@ Doing = tuple[str, str]
 
 NEVER = 10_000
 """The step of a first difference that there is none of."""
+UNTOLD = -2
+"""Stands for an outcome of which nothing can be told. It is not like any other, nor different from it."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +58,14 @@ class Situations:
 
 @dataclass
 class Ground:
-    """`steps[p]` is (drafts, calls of program p): equal numbers are the same outcome. `rans[p]` has what each draft did
-    in p, as JSON. `setup[p]` is how many leading calls of p only prepare: nobody needs to read what they gave. `raw`
-    has an outcome as JSON for every number."""
+    """`steps[p]` is (drafts, calls of program p): equal numbers are the same outcome, UNTOLD where a draft is unstable.
+    `rans[p]` has what each draft did in p, as JSON. `setup[p]` is how many leading calls of p only prepare: nobody
+    needs to read what they gave. `raw` has an outcome as JSON for every number. `unstable` are the drafts that were
+    unstable anywhere by their own doing."""
 
     drafts: tuple[str, ...]
     keys: Keys
+    unstable: frozenset[str] = frozenset()
     programs: list[Program] = field(default_factory=list)
     steps: list[Ints] = field(default_factory=list)
     rans: list[tuple[bytes, ...]] = field(default_factory=list)
@@ -71,9 +75,14 @@ class Ground:
     _departures: dict[int, Departures] = field(default_factory=dict)
     _shows: dict[tuple[int, bytes], tuple[tuple[Situation, ...], ...]] = field(default_factory=dict)
     _aside: set[int] = field(default_factory=set)
+    _opened: dict[int, Ints] = field(default_factory=dict)
+    waived: dict[tuple[int, int], Ints] = field(default_factory=dict)
+    """Calls, by program and step, at which it does not matter what a draft gives: (drafts,), 0 or more for those that
+    it does not matter for, below 0 for the others."""
     _ends: dict[tuple[int, bytes], tuple[str, ...]] = field(default_factory=dict)
     _joined: tuple[Ints, npt.NDArray[np.int64]] | None = None
     _texts: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    _given: dict[int, list[frozenset[Situation]]] = field(default_factory=dict)
     _situations: dict[int, Situations] = field(default_factory=dict)
 
     def add(self, program: Program, steps: Ints, rans: Sequence[bytes], *, preparing: int, aside: bool = False) -> int:
@@ -99,15 +108,70 @@ class Ground:
         """The ground as it would be without some drafts. A program in which only those part from the rest goes too:
         it might not have been found without them."""
         keep = [d for d, name in enumerate(self.drafts) if name not in set(gone)]
-        rest = Ground(tuple(self.drafts[d] for d in keep), self.keys, raw=self.raw)  # numbers go on as they are
+        unstable = self.unstable - set(gone)
+        rest = Ground(tuple(self.drafts[d] for d in keep), self.keys, unstable, raw=self.raw)  # numbers stay
         for program, steps, rans, setup in zip(self.programs, self.steps, self.rans, self.setup, strict=True):
             left = steps[keep]
-            if (left != left[0]).any() or not (steps != steps[0]).any():
+            if parting(left) or not parting(steps):
                 rest.add(program, left, [rans[d] for d in keep], preparing=setup)
         return rest
 
     def stands_aside(self, p: int) -> bool:
         return p in self._aside
+
+    def waive(self, p: int, step: int, sides: Ints) -> None:
+        """From now on it parts no drafts what they give at call `step` of program p, as far as they have a side."""
+        self.waived[p, step] = sides
+        self._departures.clear()
+
+    def close(self, p: int, step: int) -> None:
+        """From now on nothing is told of call `step` of program p and those after it."""
+        self._opened.setdefault(p, self.steps[p])
+        self.steps[p] = self.steps[p].copy()
+        self.steps[p][:, step:] = UNTOLD
+        self._joined = None
+        self._departures.clear()
+        self._situations.clear()
+
+    def opened(self, p: int) -> Ints:
+        """The steps of program p as they were before any of it was closed."""
+        return self._opened.get(p, self.steps[p])
+
+    def last_outcomes(self, p: int) -> Ints:
+        """(drafts,): what each draft gives in the last call of p, by number: the same for all for whom that does not
+        matter."""
+        found, last = self.steps[p][:, -1], len(self.programs[p]) - 1
+        sides = self.waived.get((p, last))
+        if sides is None or not (sides >= 0).any():
+            return found
+        return np.where(sides >= 0, found[(sides >= 0).argmax()], found)
+
+    def camps(self) -> list[tuple[int, ...]]:
+        """Drafts that no program parts, by position. A unstable draft is by itself: it is not even like itself."""
+        counted = [p for p in range(len(self.programs)) if p not in self._aside]
+        whole = np.concatenate([np.zeros((len(self.drafts), 0), np.int32), *(self.steps[p] for p in counted)], axis=1)
+        equal: dict[bytes, list[int]] = {}
+        for d, name in enumerate(self.drafts):
+            equal.setdefault(b"?" + name.encode() if name in self.unstable else whole[d].tobytes(), []).append(d)
+        if not self.waived and not (whole == UNTOLD).any():
+            return [tuple(camp) for camp in equal.values()]
+        return self._merged(list(equal.values()), counted)
+
+    def _merged(self, camps: Sequence[list[int]], counted: Sequence[int]) -> list[tuple[int, ...]]:
+        """The camps, joined where nothing that can be told and that matters parts them: each with the first of those
+        before it that it can be joined with."""
+        found: list[list[int]] = []
+        apart: list[Flags] = []
+        for camp in camps:
+            steady = self.drafts[camp[0]] not in self.unstable
+            like = next((i for i, flags in enumerate(apart) if steady and not flags[camp].any()), None)
+            if like is not None:
+                found[like] += camp
+                continue
+            found.append(camp)
+            here = (self._firsts(camp[0])[:, counted] < NEVER).any(axis=1)
+            apart.append(np.asarray(here | (not steady), dtype=np.bool_))
+        return [tuple(sorted(camp)) for camp in found]
 
     def place(self, program: Program) -> int | None:
         return self._seen.get(msgspec.json.encode(program))
@@ -123,6 +187,12 @@ class Ground:
             program, names = self.programs[p], names_of(self.programs[p])
             self._texts[p] = tuple(said(program, i, names) for i in range(len(program)))
         return self._texts[p]
+
+    def given(self, p: int) -> list[frozenset[Situation]]:
+        """For each call of program p what it was given."""
+        if p not in self._given:
+            self._given[p] = given_in(self.programs[p])
+        return self._given[p]
 
     def first_difference(self, p: int, base: int) -> Ints:
         """(drafts,): the first call of program p at which each draft differs from `base`, NEVER where it does not."""
@@ -141,9 +211,9 @@ class Ground:
         if found is None:
             numbers: dict[Situation, int] = {}
             at = {
-                p: tuple(tuple(numbers.setdefault(s, len(numbers)) for s in step) for step in self._shown(p, base))
+                p: tuple(tuple(numbers.setdefault(s, len(numbers)) for s in step) for step in shown)
                 for p in range(len(self.programs))
-                if p not in self._aside
+                if p not in self._aside and (shown := self._shown(p, base)[: self.told(p, base)])
             }
             found = self._situations[base] = Situations(at, numbers, np.array(weights_of(tuple(numbers))))
         return found
@@ -157,11 +227,17 @@ class Ground:
             self._shows[key] = tuple(tuple(sorted(step)) for step in steps)
         return self._shows[key]
 
+    def told(self, p: int, base: int) -> int:
+        """How many leading calls of program p have an outcome of which something can be told, when `base` runs."""
+        untold = self.steps[p][base] == UNTOLD
+        return int(untold.argmax()) if untold.any() else len(untold)
+
     def showing(self, p: int, base: int, step: int) -> tuple[Flags, Doing, tuple[Situation, ...]]:
         """What call `step` of program p shows when `base` runs: the drafts (drafts,) that first part there, what the
         base does, and the situations."""
         against = first_difference(self.steps[p][:, : step + 1], self.steps[p][base, : step + 1]) == step
-        return against, self.doing(p, base, step), self._shown(p, base)[step]
+        situations = self._shown(p, base)[step] if step < self.told(p, base) else ()
+        return against, self.doing(p, base, step), situations
 
     def _all_departures(self, base: int) -> Departures:
         places: dict[tuple[Doing, bytes], int] = {}
@@ -203,14 +279,29 @@ class Ground:
             starts = np.cumsum([0, *(s.shape[1] for s in self.steps[:-1])])
             self._joined = np.concatenate(self.steps, axis=1), starts
         whole, starts = self._joined
-        where = np.where(whole != whole[base], np.arange(whole.shape[1]), np.iinfo(np.int64).max)
-        found = np.minimum.reduceat(where, starts, axis=1) - starts
-        return np.minimum(found, NEVER).astype(np.int32)
+        where = np.where(differing(whole, whole[base]), np.arange(whole.shape[1]), np.iinfo(np.int64).max)
+        found = np.minimum(np.minimum.reduceat(where, starts, axis=1) - starts, NEVER).astype(np.int32)
+        for (p, step), sides in self.waived.items():
+            if sides[base] >= 0:
+                found[(found[:, p] == step) & (sides >= 0), p] = NEVER
+        return found
+
+
+def differing(steps: Ints, of: Ints) -> Flags:
+    """Where outcomes, by number, are known to be different."""
+    return np.asarray((steps != of) & (steps != UNTOLD) & (of != UNTOLD), dtype=np.bool_)
+
+
+def parting(steps: Ints) -> bool:
+    """Whether any two rows differ anywhere."""
+    highest = np.where(steps == UNTOLD, np.iinfo(np.int32).min, steps).max(axis=0)
+    lowest = np.where(steps == UNTOLD, np.iinfo(np.int32).max, steps).min(axis=0)
+    return bool((highest > lowest).any())
 
 
 def first_difference(steps: Ints, of: Ints) -> Ints:
     """(rows,): the first column in which each row of `steps` differs from `of`, NEVER where none does."""
-    differs = steps != of
+    differs = differing(steps, of)
     return np.where(differs.any(axis=1), differs.argmax(axis=1), NEVER).astype(np.int32)
 
 
@@ -225,21 +316,23 @@ def preparing(program: Program, steps: Ints, nothing: int) -> int:
     in all drafts alike; at least one call is always left to be read."""
     count = 0
     for i, call in enumerate(program[:-1]):
-        plain = (steps[:, i] == steps[0, i]).all()
+        here = np.unique(steps[:, i][steps[:, i] != UNTOLD])
         makes = call.on is None and any(later.on == i for later in program)
-        if not (plain and (makes or int(steps[0, i]) == nothing)):
+        if not (len(here) == 1 and (makes or int(here[0]) == nothing)):
             break
         count = i + 1
     return count
 
 
 def ground_of(matrix: Matrix) -> Ground:
-    """The programs of a matrix that the brief allows and that ran alike twice."""
-    ground = Ground(matrix.drafts, matrix.keys)
+    """The programs of a matrix that the brief allows. What an unstable draft did is left untold; a program in which
+    most are unstable is left out."""
+    ground = Ground(matrix.drafts, matrix.keys, frozenset(matrix.unstable_drafts()))
     nothing = matrix.keys.of(b'["=",null]')
     for p, (program, column) in enumerate(zip(matrix.programs, matrix.columns, strict=True)):
-        if matrix.inside[p] and not column.unstable:
+        if matrix.inside[p] and not column.is_unsettled():
             steps = matrix.steps(p)
+            steps[sorted(column.unstable)] = UNTOLD
             rans = [column.raw[row] for row in column.row.tolist()]
             ground.add(program, steps, rans, preparing=preparing(program, steps, nothing))
         for ran in column.raw:

@@ -18,7 +18,7 @@ from tamis.behaviour.changes import changed
 from tamis.behaviour.edges import LINE_COST, edges_along, line_of
 from tamis.behaviour.hints import Hints
 from tamis.behaviour.inputs import Maker
-from tamis.behaviour.matrix import Column, Matrix, Parting, Runner, cut, steady
+from tamis.behaviour.matrix import Column, Matrix, Parting, Runner, cut
 from tamis.behaviour.programs import key_of
 from tamis.behaviour.sights import Sights
 from tamis.behaviour.states import States, returned_of
@@ -106,7 +106,19 @@ def explore(
             progress(len(search.matrix.columns), search.partition.count, round(search.spent * len(drafts)))
         search.few = search.few or _representatives(search.matrix)
         batch = _next(search, run)
+    if again is not None:
+        look_again(search.matrix, again)
     return search.matrix
+
+
+def look_again(matrix: Matrix, again: Runner) -> None:
+    """Runs all programs once more in the drafts that were found unstable: what such a draft did in a program that told
+    nothing new was seen once only."""
+    place = {draft: at for at, draft in enumerate(matrix.drafts)}
+    unstable = tuple(matrix.unstable_drafts())
+    ran = again(unstable, matrix.programs) if unstable else {}
+    for i, column in enumerate(matrix.columns):
+        column.run_again({place[draft]: ran[draft][i] for draft in unstable}, matrix.keys)
 
 
 def _representatives(matrix: Matrix) -> tuple[str, ...]:
@@ -136,7 +148,7 @@ def _round(search: _Search, batch: Sequence[Program], run: Runner, again: Runner
     if again is not None and telling:
         second = again(matrix.drafts, [program for program, _ in telling])
         for i, (_, column) in enumerate(telling):
-            column.unstable = steady(column, [second[d][i] for d in matrix.drafts], matrix.keys)
+            column.run_again({at: second[d][i] for at, d in enumerate(matrix.drafts)}, matrix.keys)
     brought = False
     for program, column in telling:
         brought |= _learn(search, program, column)

@@ -10,10 +10,12 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from tamis.behaviour.beliefs import Beliefs, Choosing, Runner
-from tamis.behaviour.ground import Ints
-from tamis.behaviour.odds import Posterior, posterior
+from tamis.behaviour.clash import counting, in_short, smallest_clash, why_again
+from tamis.behaviour.ground import UNTOLD, Ints
+from tamis.behaviour.odds import Posterior
 from tamis.behaviour.owner import (
     Answer,
     Ask,
@@ -51,7 +53,8 @@ class Strength(Record, frozen=True, kw_only=True):
 
 class Verdict(Record, frozen=True, kw_only=True):
     """Which draft, if any; with what odds before the storyboard and now; `alike` behave as it does everywhere. `near`
-    are the nearest drafts, and for each the places of the answers (in `told`) that go against it."""
+    are the nearest drafts, and for each the places of the answers (in `told`) that go against it. `clash` has the
+    places of a few answers that no draft meets all of, where there is none that meets all."""
 
     draft: str | None
     alike: tuple[str, ...]
@@ -60,6 +63,7 @@ class Verdict(Record, frozen=True, kw_only=True):
     none_p: float
     near: tuple[tuple[str, tuple[int, ...]], ...]
     because: str
+    clash: tuple[int, ...] = ()
 
 
 class Inquiry(Beliefs):
@@ -70,7 +74,9 @@ class Inquiry(Beliefs):
         if self._waiting is not None:
             return self._waiting
         self._take_up_doubts()
-        if self._again and self.questions < self.choosing.budget and self.belief.none < NONE_LEFT:
+        self._take_up_anew()
+        self._take_up_clash()
+        if self._again and self.questions < self.choosing.budget:  # however little is left: two slips look like that
             return self._wait(self._again[0])
         self.stopped = self._over()
         if self.stopped is not None:
@@ -88,7 +94,7 @@ class Inquiry(Beliefs):
         p = self._of_camp(self.belief.right, self._leader())
         if p >= self.choosing.odds:
             return f"the odds reached {self.choosing.odds:g}"
-        if self.belief.none >= NONE_LEFT and self.pages:
+        if self.belief.none >= NONE_LEFT and (self.pages or self._is_upheld(self.clash())):
             return "no draft is right: the answers rule each of them out"
         return None
 
@@ -119,17 +125,18 @@ class Inquiry(Beliefs):
     def _was_seen(self, place: int) -> bool:
         return msgspec.json.encode(self.ground.programs[place]) in self._located
 
-    def _ask(self, decision: str, place: int, options: Sequence[int], *, again: bool = False) -> Ask:
+    def _ask(self, decision: str, place: int, options: Sequence[int], *, again: str = "") -> Ask:
+        """The question as it is put; `again` is the answer that it asks about once more."""
         program = self.ground.programs[place]
         return Ask(
-            id=digest("ask", decision, str(place), *(str(self._raw[o]) for o in options)),
+            id=digest("ask", decision, str(place), *(str(self._raw[o]) for o in options), *([again] if again else ())),
             decision=decision,
             program=program,
             setup=self.ground.setup[place],
             options=tuple(self._raw[o] for o in options),
             number=self.questions + 1,
             about=max(self.questions + 1, self._about()),
-            again=again,
+            again=bool(again),
         )
 
     def _about(self) -> int:
@@ -258,7 +265,42 @@ class Inquiry(Beliefs):
             if _corrects(one) and answered[one.decision] == 1:
                 others = [clue for clue in self.clues if clue.group != one.decision]
                 nothing = np.zeros(len(self.ground.drafts))
-                self._doubt(posterior(others, self._weights, nothing, self.fit), one)
+                self._doubt(self._posterior(others, nothing), one)
+
+    def _take_up_anew(self) -> None:
+        """Answers that she took back are asked about again."""
+        for one in self._anew:
+            self._asked_again.add(one.decision)
+            ask = self._asked_like(one.program, self._leader(), one)
+            self._again.append(replace(ask, why=f"you took back {in_short(one)}"))
+        self._anew = ()
+
+    def _take_up_clash(self) -> None:
+        """Where no draft does all that was answered, the answers that show it are each asked again in the same calls,
+        unless they were: it may be that no draft is right, or that one of them is not meant."""
+        if self._again:
+            return
+        answered = Counter(one.decision for one in self.told)
+        clash = self.clash()
+        for i, one in ((i, self.told[i]) for i in clash):
+            if answered[one.decision] == 1 and one.decision not in self._asked_again:
+                self._asked_again.add(one.decision)
+                ask = self._asked_like(one.program, self._leader(), one)
+                self._again.append(replace(ask, why=why_again(self.told, clash, i)))
+
+    def _is_upheld(self, clash: Sequence[int]) -> bool:
+        """Whether answers clash that were all given twice."""
+        answered = Counter(one.decision for one in self.told)
+        return bool(clash) and all(answered[self.told[i].decision] > 1 for i in clash)
+
+    def clash(self) -> tuple[int, ...]:
+        """The places in `told` of a few answers that no draft meets all of; none where some draft meets all.
+        Unstable drafts don't count: they meet an answer now and then."""
+        counted = counting(self.told)
+        steady = [d for d, name in enumerate(self.ground.drafts) if name not in self.ground.unstable]
+        if not counted:
+            return ()
+        return tuple(counted[i] for i in smallest_clash(np.stack([self._meets(self.told[i])[steady] for i in counted])))
 
     def _neighbour(self, leader: int, one: Told) -> Ask | None:
         """A like case, to ask again in: other calls in which the drafts part the same way. A correction in a storyboard
@@ -272,12 +314,15 @@ class Inquiry(Beliefs):
 
     def _asked_like(self, program: Program, leader: int, one: Told) -> Ask:
         (at,) = self._join([program], aside=True)
-        return self._ask(one.decision, at, self._options(self.ground.steps[at][:, -1], leader, one), again=True)
+        column = self.ground.steps[at][:, -1]
+        options = self._options(column, leader, one, same_calls=program == one.program)
+        return self._ask(one.decision, at, options, again=one.id)
 
-    def _options(self, column: Ints, leader: int, one: Told) -> list[int]:
-        """What the leader gives, what the owner said, and what others give: six at most."""
-        said = [self._number(one.outcome)] if one.outcome is not None else []
-        return list(dict.fromkeys([int(column[leader]), *said, *map(int, column)]))[:6]
+    def _options(self, column: Ints, leader: int, one: Told, *, same_calls: bool) -> list[int]:
+        """What the leader gives, what the owner said of these calls, and what others give: six at most."""
+        said = [self._number(one.outcome)] if one.outcome is not None and same_calls else []
+        options = dict.fromkeys([int(column[leader]), *said, *map(int, column)])
+        return [number for number in options if number != UNTOLD][:6]
 
     def _like(self, leader: int, place: int, last: int) -> list[tuple[int, int]]:
         """(program, step) of like cases, shortest first, the asked one left out."""
@@ -305,6 +350,7 @@ class Inquiry(Beliefs):
             none_p=belief.none,
             near=near,
             because=self._because(leader, chosen),
+            clash=self.clash(),
         )
 
     def _because(self, leader: int, chosen: bool) -> str:
@@ -320,13 +366,12 @@ class Inquiry(Beliefs):
         leader = self._leader()
         self._run_mutants(leader)
         alive, made = self._lab.survivors(self.ground.drafts[leader], self.choosing.mutants)
-        seen, _ = self._mutants[leader]
         left = self._watch(leader).cover.mutants
         by_tests = made - len(alive)
         others = [d for d in range(len(self.ground.drafts)) if d not in self._camp(leader)]
         out = sum(bool(self._against(d)) for d in others)
         return Strength(
-            mutants=by_tests + len(seen),
+            mutants=by_tests + len(left),
             mutants_by_tests=by_tests,
             mutants_with_answers=by_tests + int((left == 0).sum()),
             drafts=len(others) + self._broke,

@@ -2,7 +2,8 @@
 
 Equal numbers in a column mean the same behaviour, by type and value; the words of an exception's message don't count.
 Drafts that behave alike in a program share what is stored, so a matrix costs memory by the behaviours seen, not by
-its cells. A cell that differs between two runs under two hash seeds is unstable, and never parts drafts.
+its cells. A cell that differs between two runs under two hash seeds is unstable, and never parts drafts: it tells
+nothing of the draft there. Where most drafts are unstable in a program, that is the program's doing, elsewhere theirs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -46,9 +47,10 @@ class Keys:
 
 class Column:
     """One program's behaviours. `seen` are the different ways that drafts went, each with its raw outcomes, the
-    numbers of its calls and the positions of the drafts that went that way, in the order of the first of them."""
+    numbers of its calls and the positions of the drafts that went that way, in the order of the first of them.
+    `second` has, by position, what drafts did in another run that was not the same."""
 
-    __slots__ = ("members", "raw", "row", "seen", "unstable")
+    __slots__ = ("members", "raw", "row", "second", "seen")
 
     def __init__(self, rans: Sequence[bytes], keys: Keys) -> None:
         by_raw: dict[bytes, tuple[int, ...]] = {}
@@ -67,7 +69,23 @@ class Column:
                 self.seen.append(way)
                 self.members.append([])
             self.members[at].append(i)
-        self.unstable: frozenset[int] = frozenset()
+        self.second: dict[int, bytes] = {}
+
+    @property
+    def unstable(self) -> frozenset[int]:
+        """The positions of the drafts that did not do the same in another run."""
+        return frozenset(self.second)
+
+    def is_unsettled(self) -> bool:
+        """Whether it is the program that makes drafts unstable: most are, so none of them is to blame."""
+        return 2 * len(self.second) > len(self.row)
+
+    def run_again(self, rans: Mapping[int, bytes], keys: Keys) -> None:
+        """Takes another run in some drafts, by position: those that behave otherwise in it are unstable."""
+        for draft, ran in rans.items():
+            first = self.raw[int(self.row[draft])]
+            if ran != first and [*map(keys.of, outcomes_of(ran))] != [*map(keys.of, outcomes_of(first))]:
+                self.second[draft] = ran
 
     def labels(self, drafts: int) -> Ints:
         """One number a draft, equal where drafts behaved alike in the whole program."""
@@ -169,27 +187,24 @@ class Matrix:
             out[sorted(column.unstable), p] = True
         return out
 
-    def shaky(self) -> dict[str, int]:
-        """The drafts that were unstable in a program in which most others were not, with the number of such
-        programs."""
-        counts: dict[str, int] = {}
-        for column in self.columns:
-            if len(column.unstable) * 2 < len(self.drafts):
-                for d in column.unstable:
-                    counts[self.drafts[d]] = counts.get(self.drafts[d], 0) + 1
-        return counts
+    def unstable_drafts(self) -> dict[str, tuple[int, ...]]:
+        """The drafts that are unstable by their own doing, with the programs in which they are."""
+        found: dict[str, list[int]] = {}
+        for p, column in enumerate(self.columns):
+            if not column.is_unsettled():
+                for d in sorted(column.second):
+                    if not _ran_out(column.second[d]) and not _ran_out(column.raw[int(column.row[d])]):
+                        found.setdefault(self.drafts[d], []).append(p)
+        return {draft: tuple(places) for draft, places in found.items()}
 
     def calls(self) -> int:
         """The calls run, over all drafts."""
         return len(self.drafts) * sum(map(len, self._programs))
 
 
-def steady(column: Column, rans: Sequence[bytes], keys: Keys) -> frozenset[int]:
-    """The positions of the drafts whose second run (`rans`) behaved differently from the one in the column."""
-    again = Column(rans, keys)
-    first = {d: column.seen[w] for w, members in enumerate(column.members) for d in members}
-    second = {d: again.seen[w] for w, members in enumerate(again.members) for d in members}
-    return frozenset(d for d in first if first[d] != second[d])
+def _ran_out(ran: bytes) -> bool:
+    """Whether it ended for want of time or memory, which a busy machine can bring about."""
+    return any(mark in ran for mark in (b'"timed out"', b'"out of memory"', b'"not reached"'))
 
 
 def cut(program: Sequence[Call], step: int) -> Program:

@@ -2,7 +2,7 @@
 settled and the cases that the nearest drafts get wrong, ready to be given to a writer.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tamis.behaviour.owner import Told
 from tamis.behaviour.words import heading, names_of, outcome_said, said, script
@@ -12,29 +12,41 @@ FILE_NAME = "NEXT.md"
 
 
 def next_brief(brief_text: str, told: Sequence[Told], nearest: Sequence[tuple[str, Sequence[Told]]]) -> str:
-    """The text of NEXT.md. `nearest` are the nearest drafts, each with the answers that go against it."""
-    parts = [brief_text.rstrip(), "", "## Settled since", ""]
-    parts += [*_settled(told), ""] if told else ["Nothing was answered.", ""]
+    """The text of NEXT.md. `nearest` are the nearest drafts, each with the answers that go against it. Each answer
+    stands there once, under a number by which the rest speaks of it."""
     wrong = [(name, against) for name, against in nearest if against]
+    numbers = _numbered(told, [one for _, against in wrong for one in against])
+    parts = [brief_text.rstrip(), "", "## Settled since", ""]
+    parts += [f"{number}. {line}" for line, number in numbers.items()] or ["Nothing was answered."]
     if wrong:
-        parts += ["## What the nearest drafts get wrong", ""]
-        for name, against in wrong:
-            parts += [f"`{name}` does otherwise here:", "", *(f"- {sentence(t)}" for t in against), ""]
-    failing = {t.id: t for _, against in wrong for t in against}
+        parts += ["", "## What the nearest drafts get wrong", "", "By the numbers above:", ""]
+        parts += [f"- `{name}`: {', '.join(map(str, _places(numbers, against)))}" for name, against in wrong]
+    failing = {sentence(one): one for _, against in wrong for one in against if one.outcome is not None}
     if failing:
-        parts += ["## Cases that must hold", "", *_cases(list(failing.values())), ""]
+        ordered = sorted(failing.values(), key=lambda one: numbers[sentence(one)])
+        parts += ["", "## Cases that must hold", "", *_cases(ordered)]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _settled(told: Sequence[Told]) -> list[str]:
-    """One line for each answer; lines of a storyboard that led up to a later one are left out."""
-    shown = [t for t in told if not any(_leads_to(t, other) for other in told)]
-    return [f"- {line}" for line in dict.fromkeys(sentence(t) for t in shown)]
+def _numbered(told: Sequence[Told], against: Sequence[Told]) -> dict[str, int]:
+    """Each answer as a line, with its number from 1. A line of a storyboard that led up to a later one is left out,
+    unless a draft goes against it."""
+    wanted = set(map(sentence, against))
+    lines = (sentence(one) for one in told if sentence(one) in wanted or not any(_leads_to(one, two) for two in told))
+    return {line: number for number, line in enumerate(dict.fromkeys(lines), start=1)}
+
+
+def _places(numbers: Mapping[str, int], against: Sequence[Told]) -> list[int]:
+    return sorted({numbers[sentence(one)] for one in against})
 
 
 def _leads_to(one: Told, other: Told) -> bool:
-    more = len(other.program) > len(one.program)
-    return one.page is not None and one.page == other.page and more and other.program[: len(one.program)] == one.program
+    return one.page is not None and one.page == other.page and _begins(one.program, other.program)
+
+
+def _begins(one: Program, other: Program) -> bool:
+    """Whether the second program goes on from the first."""
+    return len(other) > len(one) and other[: len(one)] == one
 
 
 def sentence(one: Told) -> str:
@@ -67,8 +79,20 @@ def _setup(program: Program) -> int:
 
 
 def _cases(told: Sequence[Told]) -> list[str]:
+    """The answers as Python, with what each call must give below it. Answers on the way to another stand in its
+    calls."""
+    longest = [one for one in told if not any(_begins(one.program, other.program) for other in told)]
     lines = ["```python"]
-    for one in told:
-        if one.outcome is not None:
-            lines += [*script(one.program).splitlines(), f"# → {outcome_said(one.outcome, dates=False)}", ""]
-    return [*lines[:-1], "```"] if lines[-1] == "" else [*lines, "```"]
+    for program in dict.fromkeys(map(_frozen, longest)):
+        whole = next(one.program for one in longest if _frozen(one) == program)
+        wanted = {len(one.program) - 1: one for one in told if whole[: len(one.program)] == one.program}
+        for step, line in enumerate(script(whole).splitlines()):
+            lines.append(line)
+            if step in wanted and (outcome := wanted[step].outcome) is not None:
+                lines.append(f"# → {outcome_said(outcome, dates=False)}")
+        lines.append("")
+    return [*lines[:-1], "```"]
+
+
+def _frozen(one: Told) -> str:
+    return repr(one.program)

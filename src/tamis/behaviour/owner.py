@@ -52,7 +52,7 @@ Answer = Picked | Neither | Either | NeverHappens | DontKnow
 class Ask(Record, frozen=True, kw_only=True):
     """A question as it is put: what should the last call of `program` give? `options` are outcomes as JSON, most drafts
     first. `number` counts screens from 1, `about` how many there will be, as far as anybody can tell. `again` says
-    that a like question was asked and that much hangs on it."""
+    that a like question was asked and that much hangs on it, `why` more of that, where there is more to say."""
 
     id: str
     decision: str
@@ -62,6 +62,7 @@ class Ask(Record, frozen=True, kw_only=True):
     number: int
     about: int
     again: bool = False
+    why: str = ""
 
 
 class ShownCall(Record, frozen=True, kw_only=True):

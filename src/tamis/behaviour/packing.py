@@ -13,7 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from tamis.behaviour.ground import Ground
-from tamis.behaviour.programs import key_of, moved, refs_of
+from tamis.behaviour.programs import day_of, key_of, moved, refs_of
 from tamis.behaviour.storyboard import Cover, Shown
 from tamis.sandbox import Call, Program, Value
 
@@ -71,7 +71,7 @@ def further(cover: Cover, shown: Shown, p: int, stop: int, join: Join, *, lines:
         taken.append(ground.programs[places.pop(best)][-1])
     while taken:
         (place,) = join([(*scene, *taken)])
-        if shown.ends(place)[-1] <= lines:
+        if ground.told(place, shown.base) == len(ground.programs[place]) and shown.ends(place)[-1] <= lines:
             return place
         taken.pop()
     return p
@@ -129,16 +129,8 @@ def _instead(where: Where, here: Mapping[str, Where]) -> list[str]:
 
 def _last_day(program: Sequence[Call]) -> int:
     """The last of all the dates of a program, as an ordinal; 0 where there is none."""
-    days = [_day(v) for call in program for v in [*call.args, *call.kwargs.values()]]
+    days = [day_of(v) for call in program for v in [*call.args, *call.kwargs.values()]]
     return max((day.toordinal() for day in days if day is not None), default=0)
-
-
-def _day(value: Value) -> datetime.date | None:
-    match value:
-        case ["date", str(text)]:
-            return datetime.date.fromisoformat(text)
-        case _:
-            return None
 
 
 def _mapped(call: Call, texts: Mapping[str, str], shift: int) -> Call:
@@ -147,7 +139,7 @@ def _mapped(call: Call, texts: Mapping[str, str], shift: int) -> Call:
     def at(value: Value) -> Value:
         if isinstance(value, str):
             return texts.get(value, value)
-        day = _day(value)
+        day = day_of(value)
         if day is None or not datetime.date.min.toordinal() <= day.toordinal() + shift <= datetime.date.max.toordinal():
             return value
         return ["date", datetime.date.fromordinal(day.toordinal() + shift).isoformat()]

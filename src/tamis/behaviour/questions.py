@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tamis.behaviour.decisions import Decision
-from tamis.behaviour.ground import Floats, Ground, Ints
+from tamis.behaviour.ground import UNTOLD, Floats, Ground, Ints
 from tamis.behaviour.odds import Fit, Posterior
 from tamis.behaviour.words import outcome_said
 
@@ -20,7 +20,7 @@ OPTION_SECONDS = 1.5
 @dataclass(frozen=True)
 class Candidate:
     """A question that can be asked: the last call of the program at `place` in the ground. `outcomes` (drafts,) are
-    what each draft gives there, by number."""
+    what each draft gives there, by number, UNTOLD where that changes from run to run."""
 
     decision: str
     method: str
@@ -32,7 +32,7 @@ class Candidate:
     @property
     def options(self) -> list[int]:
         """The numbers of the outcomes to choose from, most drafts first."""
-        values, counts = np.unique(self.outcomes, return_counts=True)
+        values, counts = np.unique(self.outcomes[self.outcomes != UNTOLD], return_counts=True)
         return [int(values[i]) for i in np.argsort(-counts, kind="stable")]
 
 
@@ -58,22 +58,25 @@ def reading_seconds(ask: Candidate, read_before: frozenset[str]) -> float:
 
 def information(outcomes: Ints, belief: Posterior, fit: Fit) -> float:
     """The bits that the answer is expected to tell about which draft the truth is nearest to. The answer is what that
-    draft gives, unless the owner slips or the truth departs from it just there."""
-    base = belief.base
-    values, side = np.unique(outcomes, return_inverse=True)
-    if len(values) < 2:
+    draft gives, unless the owner slips or the truth departs from it just there. Of a draft whose outcome is untold
+    there, no answer tells anything."""
+    told_of = outcomes != UNTOLD
+    base = belief.base[told_of]
+    values, side = np.unique(outcomes[told_of], return_inverse=True)
+    if len(values) < 2 or not base.any():
         return 0.0
     counts = np.bincount(side).astype(np.float64)
     else_where = np.append(counts, 1.0)  # the last is a value that nobody gave
-    noise = _noise(belief, fit)
+    noise = _noise(belief, fit)[told_of]
     told: Floats = np.zeros((len(base), len(else_where)))
     for d, s in enumerate(side.tolist()):
         others = else_where.copy()
         others[s] = 0.0
         told[d] = noise[d] * others / others.sum()
         told[d, s] = 1 - noise[d]
-    whole = base @ told
-    return max(0.0, _bits(whole) - float(base @ np.array([_bits(row) for row in told])))
+    share = float(base.sum())
+    whole = base @ told / share
+    return max(0.0, share * _bits(whole) - float(base @ np.array([_bits(row) for row in told])))
 
 
 def _noise(belief: Posterior, fit: Fit) -> Floats:

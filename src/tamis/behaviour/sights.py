@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from tamis.behaviour.matrix import outcomes_of
+from tamis.behaviour.programs import day_of
 from tamis.sandbox import Call, Program, Value, decode
 
 Sight = str
@@ -45,7 +46,7 @@ class Sights:
         if kind == "#":
             return f"#{value}"
         if isinstance(value, datetime.date):
-            base = [d for d in map(_date, [*call.args, *call.kwargs.values()]) if d is not None]
+            base = [d for d in map(day_of, [*call.args, *call.kwargs.values()]) if d is not None]
             if base and type(value) is datetime.date:
                 return f"day{(value - base[-1]).days:+d}"
         return seen(value, names)
@@ -74,12 +75,6 @@ def _names(program: Program) -> dict[str, int]:
             if isinstance(value, str):
                 found.setdefault(value, len(found))
     return found
-
-
-def _date(value: Value) -> datetime.date | None:
-    if isinstance(value, list) and len(value) == 2 and value[0] == "date":
-        return datetime.date.fromisoformat(str(value[1]))
-    return None
 
 
 def seen(value: object, names: Mapping[str, int]) -> Sight:  # noqa: PLR0911 (one answer for each kind)

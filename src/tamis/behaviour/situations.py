@@ -25,9 +25,19 @@ def situations_of(program: Program, endings: Sequence[str]) -> list[frozenset[Si
     """For each call of the program, the situations that it shows: how it ended (`endings` has that, call by call), what
     it was given, where it ended in something that may have come of that, and both together."""
     found: list[frozenset[Situation]] = []
+    for call, given, end in zip(program, given_in(program), endings, strict=True):
+        here: set[Situation] = {(call.name, end), *((*trait, end) for trait in given)}
+        found.append(frozenset(here if _is_mute(end) else here | given))
+    return found
+
+
+def given_in(program: Program) -> list[frozenset[Situation]]:
+    """For each call of the program what it was given, beside the calls before it: the method, the place of the
+    argument, and what can be said of it."""
+    found: list[frozenset[Situation]] = []
     days: list[str] = []
-    for call, end in zip(program, endings, strict=True):
-        here: set[Situation] = {(call.name, end)}
+    for call in program:
+        here: set[Situation] = set()
         values = [*call.args, *call.kwargs.values()]
         for place, value in enumerate(values):
             given = {*_traits(value), *_against_sizes(value, values)}
@@ -35,10 +45,7 @@ def situations_of(program: Program, endings: Sequence[str]) -> list[frozenset[Si
                 day = str(value[1])
                 given |= {_when(day, days), *_of_day(datetime.date.fromisoformat(day))}
                 days.append(day)
-            for trait in given:
-                here.add((call.name, str(place), trait, end))
-                if not _is_mute(end):
-                    here.add((call.name, str(place), trait))
+            here |= {(call.name, str(place), trait) for trait in given}
         found.append(frozenset(here))
     return found
 

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from tamis.behaviour.decisions import Decision, Option
-from tamis.behaviour.matrix import Column, Matrix, Runner, steady
+from tamis.behaviour.matrix import Column, Matrix, Runner
 from tamis.behaviour.surface import Surface, surface_of
 from tamis.records import digest
 from tamis.sandbox import Call, Program, Ran
@@ -69,7 +69,7 @@ def look(drafts: Sequence[str], inputs: Sequence[str], run: Runner, again: Runne
     first, second = run(drafts, programs), again(drafts, programs)
     for i, program in enumerate(programs):
         column = matrix.add(program, {draft: first[draft][i] for draft in drafts}, inside=True)
-        column.unstable = steady(column, [second[draft][i] for draft in drafts], matrix.keys)
+        column.run_again({at: second[draft][i] for at, draft in enumerate(matrix.drafts)}, matrix.keys)
     return matrix
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from tamis.behaviour.ground import NEVER, Departures, Doing, Flags, Floats, Ground, Ints, Situations
+from tamis.behaviour.ground import NEVER, UNTOLD, Departures, Doing, Flags, Floats, Ground, Ints, Situations
 from tamis.behaviour.situations import Situation
 from tamis.behaviour.words import names_of, outcome_said, without_the_obvious
 from tamis.records import Record
@@ -163,9 +163,10 @@ class Shown:
     _outcomes: dict[int, str] = field(default_factory=dict)
 
     def texts(self, p: int) -> list[str]:
-        """Each call with its outcome, without what stands in the heading anyway: the one object and the one year."""
-        numbers = self.ground.steps[p][self.base].tolist()
-        texts = [f"{call} → {self._outcome(n)}" for call, n in zip(self.ground.texts(p), numbers, strict=True)]
+        """Each call with its outcome, as far as these can be told, without what stands in the heading anyway: the one
+        object and the one year."""
+        numbers = self.ground.steps[p][self.base, : self.ground.told(p, self.base)].tolist()
+        texts = [f"{call} → {self._outcome(n)}" for call, n in zip(self.ground.texts(p), numbers, strict=False)]
         return without_the_obvious(texts, names_of(self.ground.programs[p]))
 
     def _outcome(self, number: int) -> str:
@@ -276,15 +277,15 @@ def _candidates(cover: Cover) -> list[tuple[int, int]]:
     return sorted(found)
 
 
-def candidates_for_mutants(ground: Ground, most: int) -> list[int]:
-    """The programs in which mutants are run, at most so many: those that part drafts in most ways for their length
-    first, short and long ones alike, the order fixed."""
+def candidates_for_mutants(ground: Ground, base: int, most: int) -> list[int]:
+    """The programs in which mutants of a base are run, at most so many: those that part drafts in most ways for their
+    length first, short and long ones alike, the order fixed."""
     ranked: list[tuple[float, int]] = []
-    for p, program in enumerate(ground.programs):
-        if ground.stands_aside(p):
+    for p in range(len(ground.programs)):
+        first, told = ground.setup[p], ground.told(p, base)
+        if ground.stands_aside(p) or told <= first:
             continue
-        shown = max(1, len(program) - ground.setup[p])
-        ways = sum(len(np.unique(ground.steps[p][:, i])) - 1 for i in range(ground.setup[p], len(program)))
-        ranked.append((ways / (shown + 2), p))
+        ways = sum(len(set(ground.steps[p][:, i].tolist()) - {UNTOLD}) - 1 for i in range(first, told))
+        ranked.append((ways / (told - first + 2), p))
     ranked.sort(key=lambda r: (-r[0], r[1]))
     return [p for _, p in ranked[:most]]

@@ -16,7 +16,7 @@ import msgspec
 
 from tamis.behaviour.camps import Partition
 from tamis.behaviour.inputs import Maker
-from tamis.behaviour.matrix import Keys, Matrix, Runner, outcomes_of, steady
+from tamis.behaviour.matrix import Keys, Matrix, Runner, outcomes_of
 from tamis.behaviour.programs import key_of, unique
 from tamis.behaviour.skeletons import filled, skeletons_of
 from tamis.errors import UsageError
@@ -220,6 +220,6 @@ class _Hunt:
         for i, program in enumerate(programs):
             inside = self._maker.inside(program)
             column = matrix.add(program, {d: ran[d][i] for d in matrix.drafts}, inside=inside)
-            column.unstable = steady(column, [second[d][i] for d in matrix.drafts], matrix.keys)
+            column.run_again({at: second[d][i] for at, d in enumerate(matrix.drafts)}, matrix.keys)
             self._known.add(key_of(program))
             self.inputs += self._partition.part(column) > 0

@@ -41,7 +41,8 @@ def told_of(ask: Ask, answer: Answer) -> Told:
 
 
 def told_of_line(page: Page, number: int, line: ShownLine, answer: LineAnswer) -> list[Told]:
-    """Each call of the line that was agreed to or corrected. What follows a correction was not answered."""
+    """Each call of the line that was agreed to or corrected. What follows a correction was not answered. That a line of
+    two calls never happens is said of the second, after the first: alone the first may well happen."""
     found: list[Told] = []
     for call in line.calls:
         kind, outcome = "value", call.outcome
@@ -54,7 +55,7 @@ def told_of_line(page: Page, number: int, line: ShownLine, answer: LineAnswer) -
             case Either():
                 kind, outcome = "either", None  # type: ignore[assignment]
             case NeverHappens():
-                kind, outcome = "never", None  # type: ignore[assignment]
+                kind, outcome = "never" if call is line.calls[-1] else "unknown", None  # type: ignore[assignment]
             case DontKnow():
                 kind, outcome = "unknown", None  # type: ignore[assignment]
             case Right():

@@ -1,7 +1,7 @@
-"""Words. Calls and outcomes as the owner reads them, and as Python that a test file runs.
+"""Words. Calls and outcomes as a person reads them, and as Python that she or a test file runs.
 
 For reading, dates are written out ("1 March 2026") and the object that calls are made on is named after its class
-("desk" for a LendingDesk). For running, everything is plain Python.
+("desk" for a LendingDesk). For running, everything is plain Python. Both are the same words otherwise.
 """
 
 import builtins
@@ -15,8 +15,8 @@ import msgspec
 from tamis.behaviour.programs import refs_in, refs_of
 from tamis.sandbox import Call, Program, Value, decode, render
 
-MEANT = frozenset({"date", "datetime", "time", "timedelta", "pytest", "suppress"})
-"""Names that a test file imports."""
+MEANT = frozenset({"date", "datetime", "time", "timedelta", "pytest", "suppress", "result"})
+"""Names that a test file imports, or a witness gives."""
 MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
@@ -24,17 +24,35 @@ MONTHS = (
 
 
 def names_of(program: Sequence[Call]) -> dict[int, str]:
-    """A name for the result of each call that others are made on or use: what it is called, short, no two alike."""
+    """A name for the result of each call that others are made on or use: what it is called, short, no two alike, and
+    none that the program calls. What is only read from the module, like `Suit.HEARTS`, goes by its own name."""
     used = {r for c in program for r in refs_of(c)}
+    called = {c.name for c in program if c.on is None}
     names: dict[int, str] = {}
     for i in sorted(used):
+        path = path_of(program, i)
+        if path is not None:
+            names[i] = path
+            continue
         word = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])", program[i].name) or ["it"]
         name = word[-1].lower()
-        if keyword.iskeyword(name) or keyword.issoftkeyword(name) or hasattr(builtins, name) or name in MEANT:
+        taken = name in called or name in MEANT or hasattr(builtins, name)
+        if taken or keyword.iskeyword(name) or keyword.issoftkeyword(name):
             name = f"the_{name}"
         same = sum(n.rstrip("0123456789") == name for n in names.values())
         names[i] = name if not same else f"{name}{same + 1}"
     return names
+
+
+def path_of(program: Sequence[Call], at: int) -> str | None:
+    """The own name of what is only read from the module, `Suit` or `Suit.HEARTS`; None for all else."""
+    call = program[at]
+    if not call.get:
+        return None
+    if call.on is None:
+        return call.name
+    holder = path_of(program, call.on)
+    return None if holder is None else f"{holder}.{call.name}"
 
 
 def said(program: Sequence[Call], at: int, names: dict[int, str], *, dates: bool = True) -> str:
@@ -45,7 +63,33 @@ def said(program: Sequence[Call], at: int, names: dict[int, str], *, dates: bool
         return f"{where}{call.name}"
     args = [_argument(v, names, dates) for v in call.args]
     args += [f"{k}={_argument(v, names, dates)}" for k, v in call.kwargs.items()]
-    return f"{where}{call.name}({', '.join(args)})"
+    special = _special(call.name, where.removesuffix("."), args) if where.removesuffix(".") else None
+    return special or f"{where}{call.name}({', '.join(args)})"
+
+
+BINARY = {
+    "__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__floordiv__": "//", "__mod__": "%",
+    "__eq__": "==", "__ne__": "!=", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">=", "__or__": "|",
+    "__and__": "&", "__xor__": "^",
+}  # fmt: skip
+UNARY = {
+    "__len__": "len", "__str__": "str", "__repr__": "repr", "__bool__": "bool", "__abs__": "abs", "__iter__": "list",
+}  # fmt: skip
+
+
+def _special(name: str, me: str, args: Sequence[str]) -> str | None:
+    """A special method as people write it: `len(desk)`, `desk[2]`."""
+    match name, args:
+        case _, [one] if name in BINARY:
+            return f"{me} {BINARY[name]} {one}"
+        case _, [] if name in UNARY:
+            return f"{UNARY[name]}({me})"
+        case "__contains__", [one]:
+            return f"{one} in {me}"
+        case "__getitem__", [one]:
+            return f"{me}[{one}]"
+        case _:
+            return None
 
 
 def _argument(value: Value, names: dict[int, str], dates: bool) -> str:
@@ -74,16 +118,22 @@ def outcome_said(outcome: bytes, *, dates: bool = True) -> str:
     """What a call did: its value, `raises LendingError`, or how it ended otherwise."""
     match msgspec.json.decode(outcome):
         case ["=", value, *changed]:
-            text = plain(value) if dates else render(value)
-            if changed and isinstance(changed[0], dict) and changed[0]:
-                text += "; changed: " + ", ".join(f"{k} to {plain(v)}" for k, v in changed[0].items())
-            return text
+            tell = plain if dates else render
+            others = changed[0].items() if changed and isinstance(changed[0], dict) else ()
+            became = ", ".join(f"argument {int(k) + 1 if k.isdigit() else k} becomes {tell(v)}" for k, v in others)
+            return f"{tell(value)} ({became})" if became else tell(value)
         case ["!", name, *_]:
             return f"raises {name}"
         case ["#", ending, *_]:
-            return str(ending)
+            return ENDINGS.get(str(ending), str(ending))
         case other:
             return str(other)
+
+
+ENDINGS = {
+    "timed out": "runs out of time", "out of memory": "runs out of memory", "crashed": "crashes the interpreter",
+    "forbidden": "does something forbidden", "exited": "ends the process", "not reached": "is not reached",
+}  # fmt: skip
 
 
 def value_of(outcome: bytes) -> object:
@@ -101,15 +151,17 @@ def script(program: Program) -> str:
     lines = []
     for i in range(len(program)):
         text = said(program, i, names, dates=False)
-        lines.append(f"{names[i]} = {text}" if i in names else text)
+        if i == len(program) - 1 or path_of(program, i) is None:
+            lines.append(f"{names[i]} = {text}" if i in names else text)
     return "\n".join(lines)
 
 
 def heading(program: Sequence[Call], setup: int, names: dict[int, str]) -> str:
     """What is prepared before the calls that matter, in one line: `desk: add_tool("drill"), add_member("ann")`."""
-    makers = [i for i in range(setup) if i in names]
+    calls = [i for i in range(setup) if path_of(program, i) is None]
+    makers = [i for i in calls if i in names]
     if not makers:
-        return ", ".join(said(program, i, names) for i in range(setup))
+        return ", ".join(said(program, i, names) for i in calls)
     parts = []
     for maker in makers:
         made = said(program, maker, names)

@@ -41,7 +41,7 @@ GRAMMARS = {
 }
 MAX_MEMORY_BYTES = 2 << 30
 CO_OPTIMIZED = 1
-CO_HAS_DOCSTRING = 0x4000000 if sys.version_info >= (3, 13) else 0
+CO_HAS_DOCSTRING = 0x4000000 if sys.version_info >= (3, 14) else 0
 LOADS = tuple(opcode.opmap[name] for name in ("LOAD_CONST", "RETURN_CONST") if name in opcode.opmap)
 STORES = opcode.opmap["STORE_NAME"]
 EXTENDS = opcode.opmap["EXTENDED_ARG"]

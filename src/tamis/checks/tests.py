@@ -6,10 +6,7 @@ and no draft is blamed.
 """
 
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
-from pathlib import Path
 
 from tamis.brief import LoadedBrief
 from tamis.checks.base import Found
@@ -17,6 +14,7 @@ from tamis.checks.codes import Codes
 from tamis.records import Answer, Broke, Draft, Held, NoAnswer, Spec, digest
 from tamis.sandbox import Judged, Sandbox, Suite, TestResult
 from tamis.sandbox.arriving import Arriving
+from tamis.sandbox.leftovers import OwnFolder
 
 
 class TestsCheck:
@@ -78,8 +76,8 @@ class TestsCheck:
         return frozenset(key for key, one in judged if isinstance(answer_of(one), Held))
 
     def _judged(self, sources: Mapping[str, bytes]) -> Iterator[tuple[str, Judged]]:
-        with _laid_out(self._files) as folder:
-            tests = self._loaded.settings.tests
+        with _laid_out(self._files) as laid_out:
+            tests, folder = self._loaded.settings.tests, str(laid_out.path)
             suite = Suite(folder=folder, module=self._loaded.module, judged=tests.judged, cpu_seconds=tests.cpu_seconds)
             for key, judged in self._sandbox.judge(sources, suite):
                 self.cpu_seconds += judged.cpu_seconds
@@ -112,10 +110,10 @@ def _how(judged: Judged) -> dict[str, str]:
     return {"judged": judged.judged, **because, **judged.how}
 
 
-def _laid_out(files: Mapping[str, bytes]) -> AbstractContextManager[str]:
-    folder = tempfile.TemporaryDirectory(prefix="tamis-tests-")
+def _laid_out(files: Mapping[str, bytes]) -> OwnFolder:
+    folder = OwnFolder("tamis-tests.")
     for name, content in files.items():
-        path = Path(folder.name, name)
+        path = folder.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
     return folder

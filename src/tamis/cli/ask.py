@@ -55,6 +55,8 @@ class TerminalOwner:
         self._read = read
         self._progress = progress or Silent()
         self._name_of = name_of
+        self._hoped: int | None = None
+        """How many questions there were to be in all, by the last one shown."""
 
     def answer(self, ask: Ask) -> Answer | None:
         """Shows the question and reads until something that answers it is typed. None when she leaves."""
@@ -76,9 +78,9 @@ class TerminalOwner:
         self._progress.pause()
         names = names_of(ask.program)
         where = heading(ask.program, ask.setup, names)
-        again = "   (a like case again: much hangs on it)" if ask.again else ""
+        again = f"   ({ask.why or 'a like case again: much hangs on it'})" if ask.again else ""
         self._console.print()
-        self._console.print(Text.assemble((f"{ask.number} of about {ask.about}", "bold"), f"        {where}{again}"))
+        self._console.print(Text.assemble((self._how_far(ask), "bold"), f"        {where}{again}"))
         last = len(ask.program) - 1
         for i in range(ask.setup, last):
             self._console.print(Text(f"    {said(ask.program, i, names)}"))
@@ -86,6 +88,16 @@ class TerminalOwner:
         for letter, option in zip(LETTERS, ask.options, strict=False):
             self._console.print(Text.assemble("  ", (letter, "bold"), f"  {outcome_said(option)}"))
         self._console.print(OTHERWISE)
+
+    def _how_far(self, ask: Ask) -> str:
+        """Which question it is and how many more there may be; where that grows, it is said."""
+        left = ask.about - ask.number
+        grew = self._hoped is not None and ask.about > self._hoped
+        self._hoped = ask.about
+        more = "perhaps the last" if left <= 0 else f"about {left} more"
+        return f"question {ask.number}, {more}" + (
+            " (more than it looked: answers told less than hoped)" if grew else ""
+        )
 
     def _typed(self, prompt: str) -> str | None:
         try:

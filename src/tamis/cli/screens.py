@@ -8,23 +8,30 @@ from rich.syntax import Syntax
 from tamis.cli import show
 from tamis.records import Measured
 from tamis.time.account import account, rows_at_speed
+from tamis.time.durations import spoken
 from tamis.views import Kept, OddsView, RunView, most_common_failures, run_view
 from tamis.views_draft import WholeDraftView
 
 AT_SPEED = 1_000_000
+LONG_SECONDS = 7200
 
 
 def run(kept: Kept) -> None:
-    """How a run stands: the funnel, the choice, and where the time went."""
+    """How a run stands: the funnel, the choice, and where the time went. From "distinct" on, drafts that are another's
+    duplicate are counted nowhere."""
     view = run_view(kept)
     drafts = view.drafts
     _heading(view)
     rows = [
         ("distinct", str(drafts.distinct), _duplicates_note(kept)),
-        ("parse", str(drafts.parsed), ""),
-        ("given tests", str(drafts.passed), "pass what came with the brief"),
+        ("parse", str(drafts.distinct_parsed), ""),
+        ("given tests", str(drafts.distinct_passed), "pass what came with the brief"),
         ("behaviour", _behaviour(view) + _by_crosshair(kept), ""),
-        ("chosen", _chosen(view), f"odds: {odds_text(view.choice.odds)}"),
+        (
+            "chosen",
+            _chosen(view),
+            f"odds{'' if view.choice.draft else ' of the likeliest'}: {odds_text(view.choice.odds)}",
+        ),
     ]
     for name, count, note in rows:
         show.line(
@@ -42,7 +49,8 @@ def told(kept: Kept, lines: Sequence[str]) -> None:
     _heading(view)
     for one in lines:
         show.line(one)
-    _failures(kept)
+    if view.brief.desk != "lab":  # which tells why ideas were refused itself, like ones together
+        _failures(kept)
     _times(kept, view)
 
 
@@ -77,13 +85,16 @@ def standings(kept: Kept) -> None:
     show.out.print(grid)
     show.line()
     drafts = view.drafts
-    show.line(f"{drafts.written} written, {drafts.distinct} distinct, {drafts.parsed} parse, {drafts.passed} pass")
+    counts = [f"{drafts.written} written", f"{drafts.distinct} distinct", f"{drafts.distinct_parsed} of these parse"]
+    if view.brief.desk == "software":
+        counts.append(f"{drafts.distinct_passed} pass the given tests")
+    show.line(", ".join(counts))
     _failures(kept)
 
 
 def odds_text(odds: OddsView) -> str:
     if odds.p is None:
-        return odds.basis
+        return f"not stated ({odds.basis})"
     interval = f" ({odds.low:.2f} to {odds.high:.2f})" if odds.low is not None and odds.high is not None else ""
     return f"{odds.p:.2f}{interval}, {odds.basis}"
 
@@ -103,7 +114,10 @@ def draft(view: WholeDraftView) -> None:
         for side in view.sides:
             show.line(f"  {side.call}  →  {side.outcome}   (with {side.alike - 1} others; {side.others} do otherwise)")
     show.line()
-    show.out.print(Syntax(view.source, "python", line_numbers=False, background_color="default"))
+    lexer = Syntax.guess_lexer(view.name, view.source)
+    show.out.print(
+        Syntax(view.source, lexer, line_numbers=False, background_color="default", word_wrap=lexer == "text")
+    )
 
 
 def _plural(count: int, word: str) -> str:
@@ -177,5 +191,7 @@ def _few(names: str, most: int = 6) -> str:
 
 
 def _seconds(seconds: float) -> str:
-    """Seconds with two digits that count: 0.063 s, 4.1 s, 132 s."""
+    """Seconds with two digits that count: 0.063 s, 4.1 s, 132 s; from two hours on as a person says it."""
+    if seconds >= LONG_SECONDS:
+        return spoken(seconds)
     return f"{seconds:.0f} s" if seconds >= 100 else f"{seconds:.2g} s"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Task, TaskID, TextColumn, TimeElapsedColumn
 from rich.progress import Progress as RichProgress
 from rich.table import Table
 
@@ -78,12 +78,22 @@ class Bars:
         self._task = self._bars.add_task(name, total=total)
 
     def advance(self, done: int = 1) -> None:
-        if self._task is not None:
-            self._bars.advance(self._task, done)
+        if self._task is None:
+            return
+        self._bars.advance(self._task, done)
+        task = self.task
+        if task.total is not None and task.completed > task.total:
+            # more is done than was announced, so nobody knows how much is left; `update` takes None for "as it was"
+            task.total, task.finished_time = None, None
+
+    @property
+    def task(self) -> Task:
+        """The stage at work."""
+        return next(task for task in self._bars.tasks if task.id == self._task)
 
     def waiting_for(self, name: str) -> None:
         if self._task is not None:
-            task = next(task for task in self._bars.tasks if task.id == self._task)
+            task = self.task
             rate = f"{task.speed:,.0f} a second, " if task.speed else ""
             self._bars.update(self._task, description=f"{self._name}: {rate}waiting for {name}")
 

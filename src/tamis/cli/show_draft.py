@@ -1,5 +1,6 @@
 """`tamis show`: how a run stands, or one draft whole: its source, the evidence on it, and what sets it apart."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -7,9 +8,10 @@ import typer
 from tamis.brief import load_brief
 from tamis.cli import screens, show
 from tamis.cli.options import Folder, Json
+from tamis.cli.shown import View, shown
 from tamis.errors import UsageError, nearest
 from tamis.ledger import Ledger
-from tamis.views import Kept, run_view, to_json
+from tamis.views import Kept, to_json
 from tamis.views_draft import draft_view
 
 
@@ -22,10 +24,19 @@ def show_command(
     with Ledger(load_brief(folder).folder, read_only=True) as ledger:
         kept = Kept(ledger)
         if draft is None:
-            show.json_to(json, to_json(run_view(kept))) if json else screens.run(kept)
+            _whole(kept, *shown(kept, ledger, folder), json)
             return
         view = draft_view(kept, ledger, _named(kept, draft))
     show.json_to(json, to_json(view)) if json else screens.draft(view)
+
+
+def _whole(kept: Kept, view: View, lines: Sequence[str], json: str | None) -> None:
+    if json:
+        show.json_to(json, to_json(view))
+    elif lines:
+        screens.told(kept, lines)
+    else:
+        screens.run(kept)
 
 
 def _named(kept: Kept, name: str) -> str:

@@ -1,6 +1,5 @@
-"""BoTorch and BayBE in the places of our own parts (the extra `tamis[baybe]`): a model of theirs as a surrogate, a
-recommender of theirs as a whole policy, so that they can be compared in the same campaign. The only file that imports
-them."""
+"""BoTorch and BayBE in the places of our own parts (the extra `tamis[baybe]`): a model of either as a surrogate, as a
+brief may ask for, and BayBE's recommender as a whole policy to be compared with. The only file that imports them."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -12,13 +11,17 @@ import numpy as np
 from tamis.errors import boundary
 from tamis.lab.campaign import Campaign
 from tamis.lab.features import Features, View
-from tamis.lab.gp import FitError, Ints
+from tamis.lab.gp import FitError, Floats, Ints
 from tamis.lab.settings import Goal, LabSection
 from tamis.lab.surrogate import Guess, Seen
 
 if TYPE_CHECKING:
     import pandas as pd
+    from baybe.surrogates import GaussianProcessSurrogate
     from botorch.models import SingleTaskGP
+
+AT_ONCE = 2_000
+"""So many ideas are asked about together: their posterior holds the covariance of each pair."""
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,12 @@ class _BotorchFitted:
     def guess(self, rows: Ints) -> Guess:
         import torch  # noqa: PLC0415  (an extra)
 
+        parts = []
         with torch.no_grad():
-            said = self.model.posterior(torch.as_tensor(self.view.x[rows]))
-        return Guess(said.mean.numpy()[:, 0], said.variance.sqrt().numpy()[:, 0])
+            for at in range(0, len(rows), AT_ONCE):
+                said = self.model.posterior(torch.as_tensor(self.view.x[rows[at : at + AT_ONCE]]))
+                parts.append((said.mean.numpy()[:, 0], said.variance.sqrt().numpy()[:, 0]))
+        return Guess(*(np.concatenate([np.zeros(0), *(part[k] for part in parts)]) for k in (0, 1)))
 
 
 @dataclass(frozen=True)
@@ -54,11 +60,64 @@ class BotorchSurrogate:
         return _BotorchFitted(features.main, model)
 
 
+@dataclass(frozen=True)
+class _BaybeFitted:
+    view: View
+    columns: Ints
+    model: "GaussianProcessSurrogate"
+
+    def guess(self, rows: Ints) -> Guess:
+        if not len(rows):
+            return Guess(np.zeros(0), np.zeros(0))
+        parts = [
+            self.model.posterior_stats(_table(self.view.x[rows[at : at + AT_ONCE]][:, self.columns]))
+            for at in range(0, len(rows), AT_ONCE)
+        ]
+        mean, sd = (np.concatenate([part.iloc[:, k].to_numpy(dtype=float) for part in parts]) for k in (0, 1))
+        return Guess(mean, sd)
+
+
+@dataclass(frozen=True)
+class BaybeSurrogate:
+    """BayBE's Gaussian process with its defaults on the main view, in a bank beside or instead of ours. (What BayBE
+    would choose by itself is `baybe_batch`.)"""
+
+    name: str = "baybe"
+
+    def fit(self, features: Features, seen: Seen, rng: np.random.Generator) -> _BaybeFitted:
+        from baybe.objectives import SingleTargetObjective  # noqa: PLC0415  (an extra)
+        from baybe.parameters import NumericalContinuousParameter  # noqa: PLC0415
+        from baybe.searchspace import SearchSpace  # noqa: PLC0415
+        from baybe.surrogates import GaussianProcessSurrogate  # noqa: PLC0415
+        from baybe.targets import NumericalTarget  # noqa: PLC0415
+        from baybe.utils.random import set_random_seed  # noqa: PLC0415
+
+        x = features.main.x
+        columns = np.flatnonzero(np.ptp(x, axis=0) > 0)
+        table = _table(x[seen.rows][:, columns])
+        bounds = zip(table.columns, x[:, columns].min(axis=0).tolist(), x[:, columns].max(axis=0).tolist(), strict=True)
+        with boundary(FitError, "fitting BayBE's process"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            set_random_seed(int(rng.integers(2**31)))
+            space = SearchSpace.from_product([NumericalContinuousParameter(one, (low, up)) for one, low, up in bounds])
+            model = GaussianProcessSurrogate()
+            objective = SingleTargetObjective(NumericalTarget("result"))
+            model.fit(space, objective, table.assign(result=seen.values))
+        return _BaybeFitted(features.main, columns, model)
+
+
+def _table(x: Floats) -> "pd.DataFrame":
+    import pandas as pd  # noqa: PLC0415  (an extra)
+
+    return pd.DataFrame(x, columns=[f"x{k}" for k in range(x.shape[1])])
+
+
 def baybe_batch(
     cells: Sequence[Mapping[str, str]], lab: LabSection, goal: Goal, campaign: Campaign, want: int, *, seed: int
 ) -> list[int]:
-    """The places of the next ideas by BayBE with its defaults, given the same ideas and results. Draft ids must be
-    places in `cells`. Raises FitError where it fails."""
+    """The places of the next ideas by BayBE with its defaults, given the same ideas and results, but never of one that
+    was measured or is on the bench: where it may, it repeats a fifth. Draft ids must be places in `cells`. Raises
+    FitError where it fails."""
     from baybe import Campaign as Theirs  # noqa: PLC0415
     from baybe.objectives import SingleTargetObjective  # noqa: PLC0415
     from baybe.searchspace import SearchSpace  # noqa: PLC0415
@@ -71,7 +130,12 @@ def baybe_batch(
         warnings.simplefilter("ignore")
         set_random_seed(seed)
         space = SearchSpace.from_dataframe(frame, _parameters(frame, lab))
-        theirs = Theirs(space, SingleTargetObjective(target))
+        theirs = Theirs(
+            space,
+            SingleTargetObjective(target),
+            allow_recommending_already_measured=False,
+            allow_recommending_pending_experiments=False,
+        )
         seen = [(int(row.proposed.draft), row.results[0].values[goal.name]) for row in campaign.rows() if row.results]
         if seen:
             known = frame.iloc[[place for place, _ in seen]].copy()

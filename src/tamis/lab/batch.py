@@ -1,12 +1,12 @@
 """The next batch: which ideas are worth the places on the bench.
 
 One rule for all: take the idea with the highest mean + κ·sd, hold it at its predicted mean, and take the next. What
-is on the bench already is held likewise. Before anything was measured the batch is spread over the ideas. One place
-in eight goes to repeating the leaders, because nothing is verified until it was measured twice; and one in a batch
-goes to what the models doubt most, with twice the κ, because a campaign that only follows what they expect can settle
-on a lesser peak and stay there.
+is on the bench already is held likewise. One place in eight goes to repeating the leaders, because nothing is verified
+until it was measured twice, but only once they are likely to stay the leaders; and one in a batch goes to what the
+models doubt most, with twice the κ, because a campaign that only follows what they expect can settle on a lesser peak
+and stay there.
 
-What several goals, costs and failures do to that is in `trade`.
+What several goals, costs and failures do to that is in `trade`; what is measured before anything is known, in `start`.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tamis.lab import gp
-from tamis.lab.features import Features
 from tamis.lab.gp import Floats, Ints
 from tamis.lab.surrogate import Believer, Guess, Model
 from tamis.lab.trade import Bench, Trade
@@ -44,6 +43,10 @@ LEADERS = 3
 
 REPEAT_EVERY = 8
 
+BEATS = 1.0
+"""While some idea left would beat the leader if it were so many sds better than expected, the leader is likely to be
+beaten. Repeating it then verifies what will be forgotten."""
+
 
 Why = Literal["spread", "explore", "doubt", "repeat"]
 
@@ -58,32 +61,27 @@ class Pick:
     guesses: tuple[tuple[Guess, dict[str, Guess]], ...] = ()
 
 
-def spread(features: Features, taken: Ints, free: Ints, want: int, *, rng: np.random.Generator) -> list[Pick]:
-    """Ideas far from each other and from those taken: each is the farthest from all before it."""
-    x = features.main.x
-    near = np.full(len(free), np.inf)
-    for row in taken:
-        near = np.minimum(near, ((x[free] - x[row]) ** 2).sum(axis=1))
-    chosen: list[int] = []
-    while len(chosen) < min(want, len(free)):
-        place = int(np.argmax(near)) if len(taken) or chosen else int(rng.integers(len(free)))
-        chosen.append(int(free[place]))
-        near = np.minimum(near, ((x[free] - x[free[place]]) ** 2).sum(axis=1))
-        near[place] = -1.0
-    return [Pick(row, "spread") for row in chosen]
-
-
 def next_batch(
-    bench: Bench, models: Sequence[Model], want: int, *, repeats: int, doubts: int = 0, kappa: float = KAPPA
+    bench: Bench,
+    models: Sequence[Model],
+    want: int,
+    *,
+    repeats: int,
+    doubts: int = 0,
+    kappa: float = KAPPA,
+    ending: bool = False,
 ) -> list[Pick]:
     """`want` picks (fewer where ideas run out): up to `repeats` of the leaders, the last `doubts` of the others for
-    what is doubted most, the rest for what promises most."""
-    again = leaders_to_repeat(bench, models)[: min(repeats, want)]
+    what is doubted most, the rest for what promises most. Where the campaign is `ending`, leaders are repeated also
+    while they are likely to be beaten."""
     trades = {
         "explore": Trade(bench, models, kappa * want / (want + bench.out)),
         "doubt": Trade(bench, models, DOUBT_KAPPA),
     }
     free = shortlist(bench, models, list(trades.values()))
+    again: list[int] = []
+    if repeats and (ending or not likely_beaten(bench, models, free)):
+        again = leaders_to_repeat(bench, models)[: min(repeats, want)]
     rows = np.concatenate([free, bench.pending])
     guesses = [model.guess(rows) for model in models]
     believers = [Believer(model, rows) for model in models]
@@ -152,6 +150,24 @@ def picked(models: Sequence[Model], rows: Sequence[int], whys: Sequence[Why]) ->
         )
 
     return [Pick(int(row), why, one(k)) for k, (row, why) in enumerate(zip(rows, whys, strict=True))]
+
+
+def likely_beaten(bench: Bench, models: Sequence[Model], rivals: Ints) -> bool:
+    """Whether one of the ideas `rivals` would beat the leader if it were BEATS sds better than expected. (In each of
+    several goals by so much less that all of them together are as rare.)"""
+    if not len(rivals):
+        return False
+    credit = BEATS / len(models) ** 0.5
+    found = [model.guess(bench.seen[0].rows) for model in models]
+    hopes = [Guess(g.mean + credit * g.sd, g.sd) for g in (model.guess(rivals) for model in models)]
+    return bool(_worth(bench, hopes).max() > _worth(bench, found).max())
+
+
+def _worth(bench: Bench, guesses: Sequence[Guess]) -> Floats:
+    """What ideas are worth at the means guessed; better than good enough is no better."""
+    if len(guesses) > 1:
+        return bench.space.balance(np.column_stack([g.mean for g in guesses]))
+    return guesses[0].mean if bench.caps[0] is None else np.minimum(guesses[0].mean, bench.caps[0])
 
 
 def leaders_to_repeat(bench: Bench, models: Sequence[Model]) -> list[int]:

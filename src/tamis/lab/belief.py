@@ -14,7 +14,7 @@ from tamis.lab import gp
 from tamis.lab.batch import ALL_AT_ONCE
 from tamis.lab.gp import Floats, Ints
 from tamis.lab.plan import Learned
-from tamis.lab.surrogate import GpFitted, Guess
+from tamis.lab.surrogate import Guess
 from tamis.lab.track import IMAGINED, width
 from tamis.lab.trade import Trade
 
@@ -94,9 +94,9 @@ def _draws(learned: Learned, goal: int, known: Guess, keep: Ints, normal: Floats
 
 def _correlation(learned: Learned, goal: int, keep: Ints, measured: int) -> Floats:
     """How the doubts about these ideas hang together, by the main process; those of measured ones stand alone."""
-    fitted = learned.models[goal].members.get("gp")
+    fitted = learned.models[goal].process
     out = np.eye(measured + len(keep))
-    if isinstance(fitted, GpFitted) and len(keep):
+    if len(keep):
         x = fitted.view.x[keep]
         process = fitted.model
         half = solve_triangular(process.chol, process.cross(x).T, lower=True, check_finite=False)

@@ -125,6 +125,17 @@ class Campaign:
                 found[row.proposed.draft] = found.get(row.proposed.draft, 0) + len(row.failed)
         return found
 
+    def failed_before(self) -> dict[str, int]:
+        """Row → how often its idea had failed, by now, in batches before it; rows whose idea never did are left out."""
+        found: dict[str, int] = {}
+        so_far: dict[str, int] = {}
+        for batch in self.batches:
+            found |= {row.proposed.row: so_far[row.proposed.draft] for row in batch if row.proposed.draft in so_far}
+            for row in batch:
+                if row.failed:
+                    so_far[row.proposed.draft] = so_far.get(row.proposed.draft, 0) + len(row.failed)
+        return found
+
 
 def load(ledger: Ledger, brief: str) -> Campaign:
     """The campaign of a brief as the ledger holds it."""

@@ -15,17 +15,18 @@ import numpy as np
 
 from tamis.errors import BriefError
 from tamis.lab import campaign as events
+from tamis.lab.bank import bank_of
 from tamis.lab.calendar import Calendar, calendar
 from tamis.lab.campaign import Campaign, Event, Row
 from tamis.lab.failures import Failing
 from tamis.lab.features import Features, features_of
-from tamis.lab.ideas import Cells, Coming, Each, Ideas, Listed, Reader, listed
+from tamis.lab.ideas import Cells, Coming, Each, Ideas, Listed, NoneValid, Reader, listed
 from tamis.lab.novelty import distances_to
 from tamis.lab.outlook import Best, Outlook, outlook
 from tamis.lab.owner import StandIn
 from tamis.lab.plan import Learned, choose, proposed, study
 from tamis.lab.settings import LabSection, goals_of
-from tamis.lab.sheet import Read, as_csv, read_results, table, write_xlsx
+from tamis.lab.sheet import Read, as_csv, read_cells, read_results, table, write_xlsx
 from tamis.lab.trade import Bench
 from tamis.ledger import Ledger
 from tamis.records import Broke, Choice, Draft, Evidence, Held, Odds, Span, Spec, digest
@@ -64,14 +65,19 @@ class LabDesk:
         self, run: Run, lab: LabSection, drafts: Drafts | None = None, *, coming: Coming | None = None
     ) -> None:
         self._run, self._lab = run, lab
-        self._goals = goals_of(lab)
+        self._opened = run.clock.now()
+        self._goals, self._bank = goals_of(lab), bank_of(lab.models)
         self._units = {goal.name: goal.unit for goal in self._goals}
         self._learned: tuple[int, Learned] | None = None
         self._brief = run.loaded.brief.id
         run.progress.start("ideas")
         with run.spans.span("reading", "ideas") as span:
             drafts = drafts if drafts is not None else drafts_of(run.ledger, self._brief)
-            self.ideas = (coming or Coming(lab)).ideas(drafts if isinstance(drafts, Listed) else listed(drafts))
+            try:
+                self.ideas = (coming or Coming(lab)).ideas(drafts if isinstance(drafts, Listed) else listed(drafts))
+            except NoneValid as none:
+                self._record_refused(none.refused, span.id)  # each can be looked up with its reason all the same
+                raise
             self._record_ideas(span.id)
         self.campaign = events.load(run.ledger, self._brief)
         events.mend(run.ledger, self.campaign, self._units)
@@ -81,9 +87,7 @@ class LabDesk:
     def _record_ideas(self, span: str) -> None:
         """Refusals and folds one by one, the valid together: all of them again only where they have changed."""
         findings, ideas = self._run.findings, self.ideas
-        for draft, reason in ideas.refused.items():
-            if findings.about(VALID, draft) is None:
-                findings.record(VALID, (draft,), Broke(witness=reason), span=span)
+        self._record_refused(ideas.refused, span)
         for draft, keeper in ideas.folded.items():
             if findings.about(DISTINCT, draft) is None:
                 how = {"folded": "yes", "keeper": keeper, "kind": "same idea"}
@@ -91,6 +95,12 @@ class LabDesk:
         valid = tuple(draft for idea in ideas.ideas for draft in (idea.draft, *idea.also))
         if any(findings.about(VALID, draft) is None for draft in valid):
             findings.record(VALID, valid, Held(cases=len(valid)), span=span)
+
+    def _record_refused(self, refused: Mapping[str, str], span: str) -> None:
+        findings = self._run.findings
+        for draft, reason in refused.items():
+            if findings.about(VALID, draft) is None:
+                findings.record(VALID, (draft,), Broke(witness=reason), span=span)
 
     @cached_property
     def features(self) -> Features:
@@ -102,22 +112,31 @@ class LabDesk:
         known = len(self.campaign.events)
         if self._learned is None or self._learned[0] != known:
             with self._run.spans.span("ranking", "models"):
-                found = study(self.campaign, self.ideas, self.features, self._goals, seed=self._lab.seed)
+                found = study(
+                    self.campaign, self.ideas, self.features, self._goals, seed=self._lab.seed, bank=self._bank
+                )
             self._learned = (known, found)
         return self._learned[1]
 
     # batches
 
-    def next_batch(self) -> list[Row]:
-        """Proposes and records the next batch; empty where no idea is left."""
+    def next_batch(self, *, planned: int | None = None) -> list[Row]:
+        """Proposes and records the next batch; empty where no idea is left. `planned` is how many batches there are to
+        be, where that is not what tamis.toml says."""
+        planned = planned or self._lab.batches
+        number = len(self.campaign.batches) + 1
         learned = self.learned()
         with self._run.spans.span("ranking", "batch") as span:
             picks = choose(
-                self.campaign, learned, self._lab.batch, seed=self._lab.seed, repeat_every=self._lab.repeat_every
+                self.campaign,
+                learned,
+                self._lab.batch,
+                seed=self._lab.seed,
+                repeat_every=self._lab.repeat_every,
+                left=None if planned is None else planned - number,
             )
             if not picks:
                 return []
-            number = len(self.campaign.batches) + 1
             rows = proposed(picks, number, self.ideas, self._hashes, self._goals, models=learned.models)
             now = self._run.clock.now()
             batch = events.propose(self._run.ledger, self.campaign, rows, at=now, span=span.id)
@@ -134,6 +153,10 @@ class LabDesk:
             return last
         return self.next_batch()
 
+    def awaited(self) -> bool:
+        """Whether results are still to come of the last batch."""
+        return any(row.waits for row in self.campaign.batches[-1]) if self.campaign.batches else False
+
     def write_sheet(self, rows: Sequence[Row]) -> Path:
         """The batch as a file for the lab, beside the brief. A sheet that is there already is left alone: the lab may
         be filling it in."""
@@ -141,7 +164,7 @@ class LabDesk:
         path = folder / f"batch-{rows[0].batch:02d}.{self._lab.sheet}"
         if not path.exists():
             folder.mkdir(exist_ok=True)
-            lines = table(rows, self._cells, self._goals, self._fields, self._brief)
+            lines = table(rows, self._cells, self._goals, self._fields, self.campaign)
             part = path.with_suffix(".part")
             if self._lab.sheet == "xlsx":
                 write_xlsx(part, lines)
@@ -173,6 +196,12 @@ class LabDesk:
 
     # results
 
+    def require_sheets(self, paths: Sequence[Path]) -> None:
+        """Raises DraftsError where one of them is no sheet of this campaign's goals: asked of all of them before the
+        first is recorded, so that several sent together are not taken by half."""
+        for path in paths:
+            read_cells(path, self._goals)
+
     def take_sheet(self, path: Path, *, by: str) -> Read:
         """Records the good rows of a sheet that came back and returns what was in it."""
         at = _iso(self._run.clock.now())
@@ -193,9 +222,10 @@ class LabDesk:
             self._run.ledger.add(self._bench_span(batch, now))
 
     def _bench_span(self, batch: int, now: float) -> Span:
-        """From proposing a batch to its last result: what a faster writer doesn't change."""
+        """From proposing a batch to its last result: what a faster writer doesn't change. Results of a batch that an
+        earlier process proposed were there when this one began."""
         started = self.campaign.proposed_at[batch - 1]
-        waited = max(0.0, now - started)
+        waited = max(0.0, (self._opened if started < self._opened else now) - started)
         return Span(
             id=digest("bench", self._brief, str(batch)),
             parent=None,
@@ -216,7 +246,10 @@ class LabDesk:
     def sent(self, batch: int, *, by: str) -> int:
         """Notes that a batch has gone to the lab; returns of how many rows that is news."""
         if not 1 <= batch <= len(self.campaign.batches):
-            raise BriefError(f"there is no batch {batch}", hint=f"{len(self.campaign.batches)} were proposed")
+            known = len(self.campaign.batches)
+            so_far = f"proposed so far: batch 1{f' to {known}' if known > 1 else ''}"
+            hint = so_far if known else "`tamis run` proposes the first"
+            raise BriefError(f"there is no batch {batch}", hint=hint)
         rows = [row for row in self.campaign.batches[batch - 1] if row.sent is None]
         at = _iso(self._run.clock.now())
         self.take([Event(row=row.proposed.row, kind="sent", by=by, at=at) for row in rows], by=by)
@@ -228,17 +261,21 @@ class LabDesk:
             state = (
                 "was never proposed" if found is None else "has its result already" if found.results else "is settled"
             )
-            raise BriefError(f"row {row} {state}")
+            waiting = [one.proposed.row for one in self.campaign.rows() if one.waits]
+            raise BriefError(
+                f"row {row} {state}",
+                hint=f"rows that can be taken back: {', '.join(waiting)}" if waiting else "no row waits for a result",
+            )
         return found
 
-    def play(self, owner: StandIn, batches: int) -> None:
+    def play(self, owner: StandIn, batches: int, *, planned: int | None = None) -> None:
         """Plays the campaign on with a stand-in lab until it has so many batches, and takes what comes late."""
         waiting = [row for row in self.campaign.rows() if row.waits]
         if waiting:  # a run before this one was stopped while they were on the bench
             self.take(owner.results(len(self.campaign.batches), waiting, self._cells, self._goals), by=owner.where)
-        self._run.progress.start("batches", batches)
+        self._run.progress.start("batches", max(0, batches - len(self.campaign.batches)))
         while len(self.campaign.batches) < batches:
-            rows = self.next_batch()
+            rows = self.next_batch(planned=planned)
             if not rows:
                 break
             self.take(owner.results(rows[0].batch, rows, self._cells, self._goals), by=owner.where)
@@ -298,7 +335,7 @@ def settle(
     the campaign on until it has `batches` (one more than now, where None)."""
     desk = LabDesk(run, lab, drafts, coming=coming)
     if owner is not None:
-        desk.play(owner, batches or len(desk.campaign.batches) + 1)
+        desk.play(owner, batches or len(desk.campaign.batches) + 1, planned=batches)
         return desk.standing(planned=batches)
     rows = desk.batch_to_measure() if batches is None or batches > len(desk.campaign.batches) else []
     sheets = [desk.write_sheet(rows)] if rows else []

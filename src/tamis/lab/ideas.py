@@ -10,6 +10,7 @@ import hashlib
 import re
 import sys
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeVar
@@ -30,8 +31,16 @@ from tamis.lab.units import converted
 SUM_TOLERANCE = 0.02
 """Fractions rounded to two digits may sum to 0.98; what lies farther from 1 is not a composition."""
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+"""What is neither printed nor a blank, a tab or the end of a line."""
+
 DIGITS = 4
 """Fractions and numbers alike to so many significant digits are the same idea."""
+
+MOST_NAME, MOST_FORMULA, MOST_SMILES, MOST_TEXT = 200, 1_000, 10_000, 100_000
+"""Characters that a cell of each kind may have; what is longer is no such thing, whatever wrote it."""
+MOST_REASON = 300
+"""Characters of a reason: what it quotes may be long."""
 
 Cells = dict[str, object]
 T = TypeVar("T")
@@ -49,6 +58,21 @@ class Key(NamedTuple):
 
 class Refused(ValueError):
     """Why an idea is not valid, as a sentence without its name."""
+
+    def __str__(self) -> str:
+        reason = super().__str__()
+        return reason if len(reason) <= MOST_REASON else f"{reason[: MOST_REASON - 1]}…"
+
+
+class NoneValid(BriefError):
+    """No idea is valid. `refused` maps each draft to its reason."""
+
+    def __init__(self, refused: Mapping[str, str], first: bytes) -> None:
+        self.refused = refused
+        begins = " ".join(first.decode("utf-8", "replace")[:80].split())
+        super().__init__(
+            f"none of {len(refused)} ideas is valid{_most_common(refused)}. The first begins: {begins}", hint=_HINT
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,13 +174,13 @@ class Reader:
             tuple(_molecule(cells, name) for name in self.lab.smiles),
             tuple(_named(cells, name) for name in self.lab.category),
             tuple(_number(cells, one) for one in self.numbers),
-            tuple(" ".join(_required(cells, name).split()) for name in self.lab.text),
+            tuple(" ".join(_required(cells, name, MOST_TEXT).split()) for name in self.lab.text),
         )
 
     def _fractions(self, cells: Cells) -> tuple[tuple[str, float], ...]:
         if self.formula:
             try:
-                found = shares(_required(cells, self.formula))
+                found = shares(_required(cells, self.formula, MOST_FORMULA))
             except NotAFormula as error:
                 raise Refused(f"{self.formula} {error}") from error
         elif self.elements:
@@ -186,15 +210,15 @@ class Reader:
 
 class Coming:
     """Ideas read while others still arrive, in whatever order they come. Of each different one its columns are held,
-    of each draft which one it says."""
+    of each draft which one it says, until they are asked for: then it is empty again, whoever still holds it."""
 
     def __init__(self, lab: LabSection) -> None:
         self.lab = lab
         self.reader = Reader(lab)
-        self._rows = Rows(lab, self.reader.elements, self.reader.numbers)
         self._row_of: dict[bytes, int] = {}
         self._said: dict[str, int | str] = {}
         """Draft → the row of what it says, or why it is refused."""
+        self._rows = Rows(lab, self.reader.elements, self.reader.numbers)
 
     def add(self, draft: str, content: bytes) -> None:
         """Reads a draft."""
@@ -233,7 +257,10 @@ class Coming:
                 ideas.append(Idea(draft, name))
         for place, others in also.items():
             ideas[place] = replace(ideas[place], also=tuple(others))
-        return self._kept(drafts, ideas, np.array(rows, np.intp), refused, folded)
+        self._row_of, self._said = {}, {}  # of a million ideas they are as much as all that is kept of them
+        found = self._kept(drafts, ideas, np.array(rows, np.intp), refused, folded)
+        self._rows = Rows(self.lab, self.reader.elements, self.reader.numbers)
+        return found
 
     def _kept(
         self, drafts: Listed, ideas: list[Idea], rows: Ints, refused: dict[str, str], folded: dict[str, str]
@@ -245,7 +272,7 @@ class Coming:
             ideas = [ideas[place] for place in kept]
             columns = self._rows.columns(rows[kept])
         if not ideas:
-            raise BriefError(f"none of {len(refused)} ideas is valid{_most_common(refused)}", hint=_HINT)
+            raise NoneValid(refused, drafts.content(next(iter(refused))) if refused else b"")
 
         reader = self.reader  # and not all that was read
 
@@ -267,7 +294,7 @@ def listed(drafts: Iterable[tuple[str, str, bytes]]) -> Listed:
     return Listed([(draft, name) for draft, (name, _) in held.items()], lambda draft: held[draft][1])
 
 
-_HINT = "`tamis show` lists each with its reason; do the columns under [lab] in tamis.toml fit the ideas?"
+_HINT = "do the columns under [lab] in tamis.toml fit the ideas? `tamis check` lists each with its reason"
 
 
 def columns_of(keys: Sequence[Key], reader: Reader) -> Columns:
@@ -327,22 +354,30 @@ def _costs(columns: Columns, lab: LabSection) -> Floats | None:
 def _most_common(refused: Mapping[str, str]) -> str:
     if not refused:
         return ""
-    reasons = list(refused.values())
-    top = max(set(reasons), key=reasons.count)
-    return f"; most often ({reasons.count(top)} times) because it {top}"
+    (top, count), *_ = Counter(refused.values()).most_common(1)
+    return f"; most often ({count} times) because it {top}"
 
 
-def _required(cells: Cells, name: str) -> str:
+def _required(cells: Cells, name: str, most: int) -> str:
+    """The text of a cell, of at most so many characters. Raises Refused where it is none: a list is no name, and what
+    a program wrote by mistake is no text."""
     given = cells.get(name)
-    if given is None or not str(given).strip():
+    if isinstance(given, list | dict):
+        raise Refused(f"{name} is a {'list' if isinstance(given, list) else 'JSON object'}, and a text is wanted")
+    text = "" if given is None else str(given).strip()
+    if not text:
         raise Refused(f"has no {name}")
-    return str(given).strip()
+    if len(text) > most:
+        raise Refused(f"{name} is {len(text):,} characters long, and at most {most:,} are read")
+    if odd := _CONTROL.search(text):
+        raise Refused(f"{name} holds the control character U+{ord(odd[0]):04X}, which no text has")
+    return text
 
 
 def _molecule(cells: Cells, name: str) -> str:
     from tamis.lab.molecules import canonical_smiles  # noqa: PLC0415  (RDKit is an extra)
 
-    text = _required(cells, name)
+    text = _required(cells, name, MOST_SMILES)
     canonical = canonical_smiles(text)
     if canonical is None:
         raise Refused(f"{name} is {text!r}, which RDKit can't read as SMILES")
@@ -350,7 +385,7 @@ def _molecule(cells: Cells, name: str) -> str:
 
 
 def _named(cells: Cells, name: str) -> str:
-    return " ".join(_required(cells, name).split()).casefold()
+    return " ".join(_required(cells, name, MOST_NAME).split()).casefold()
 
 
 def _number(cells: Cells, wanted: NumberField) -> float:

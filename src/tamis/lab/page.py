@@ -1,9 +1,11 @@
-"""What the report shows of a campaign, from the ledger alone: its picture, and the ideas measured, best first."""
+"""What the report and `tamis show` tell of a campaign, from the ledger alone: its picture, its batches, and the ideas
+measured, best first. No model is fitted for it, so nothing is guessed: what was measured stands here as it came."""
 
 from collections.abc import Sequence
 
 import msgspec
 
+from tamis.lab.batches import MeasuredView, rows_of
 from tamis.lab.campaign import Campaign, load
 from tamis.lab.picture import campaign_picture
 from tamis.lab.settings import Goal, LabSection, goals_of
@@ -24,7 +26,8 @@ class MeasuredIdea(msgspec.Struct, frozen=True):
 
 
 class LabPage(msgspec.Struct, frozen=True):
-    """`picture` is an SVG element. `proposed`, `measured` and `failed` count rows."""
+    """`picture` is an SVG element. `proposed`, `measured`, `failed` and `waiting` count rows, `ideas` and `replicated`
+    ideas measured. `predicted`: models have learned enough to give forecasts. `rows` are all, batch by batch."""
 
     picture: str
     goals: list[str]
@@ -35,13 +38,18 @@ class LabPage(msgspec.Struct, frozen=True):
     measured: int
     failed: int
     replicated: int
+    ideas: int
+    waiting: int
+    predicted: bool
+    rows: list[list[MeasuredView]]
 
 
 def lab_page(ledger: Ledger, brief: str, lab: LabSection) -> LabPage | None:
     """None before the first batch."""
-    campaign, goals = load(ledger, brief), goals_of(lab)
+    campaign = load(ledger, brief)
     if not campaign.batches:
         return None
+    goals = goals_of(lab)
     rows = list(campaign.rows())
     ideas = _ideas(campaign, goals)
     return LabPage(
@@ -54,6 +62,10 @@ def lab_page(ledger: Ledger, brief: str, lab: LabSection) -> LabPage | None:
         measured=sum(1 for row in rows if row.results),
         failed=sum(1 for row in rows if row.failed and not row.results),
         replicated=sum(1 for one in ideas if one.runs > 1),
+        ideas=len(ideas),
+        waiting=sum(1 for row in rows if row.waits),
+        predicted=any(row.proposed.forecasts for row in rows),
+        rows=rows_of(campaign, goals[0]),
     )
 
 

@@ -9,14 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from tamis.lab.batch import DOUBT_EVERY, REPEAT_EVERY, Pick, next_batch, spread
+from tamis.lab.batch import DOUBT_EVERY, REPEAT_EVERY, Pick, next_batch
 from tamis.lab.campaign import Campaign, Forecast, Proposed, Row
 from tamis.lab.failures import Failing, chances, failing_kinds
 from tamis.lab.features import Features
 from tamis.lab.gp import Ints
 from tamis.lab.ideas import Ideas
 from tamis.lab.settings import Goal
-from tamis.lab.surrogate import BASE, Model, Seen, Surrogate, learn
+from tamis.lab.start import spread
+from tamis.lab.surrogate import BASE, Bank, Model, Seen, learn
 from tamis.lab.track import Past, weights
 from tamis.lab.trade import Bench
 
@@ -24,6 +25,10 @@ LEARN_FROM = 4
 """Results of so many ideas are needed before a model says anything."""
 TRIES = 2
 """An idea whose runs failed so many times is not tried again."""
+
+ENDING = 2
+"""In so many batches at the end leaders are repeated even if they are likely to be beaten: what is best then shall be
+verified."""
 
 ENOUGH_OUT = 2
 """So many batches on the bench explore enough."""
@@ -48,7 +53,7 @@ def study(
     goals: Sequence[Goal],
     *,
     seed: int,
-    bank: Sequence[Surrogate] = BASE,
+    bank: Bank = BASE,
 ) -> Learned:
     """Everything that can be learned now. Raises FitError where a model can't be fitted."""
     seen, pending, free, failed = _state(campaign, ideas, goals)
@@ -66,16 +71,23 @@ def study(
     rng = np.random.default_rng([seed, len(campaign.events)])
     with threadpool_limits(1):
         models = tuple(
-            learn(features, one, weights(past), rng=rng, bank=bank) for one, past in zip(seen, pasts, strict=True)
+            learn(features, one, weights(past, bank.prior), rng=rng, bank=bank)
+            for one, past in zip(seen, pasts, strict=True)
         )
     return Learned(bench, models, pasts, "", failing)
 
 
 def choose(
-    campaign: Campaign, learned: Learned, want: int, *, seed: int, repeat_every: int = REPEAT_EVERY
+    campaign: Campaign,
+    learned: Learned,
+    want: int,
+    *,
+    seed: int,
+    repeat_every: int = REPEAT_EVERY,
+    left: int | None = None,
 ) -> list[Pick]:
     """The next batch; empty where no idea is left. One place in `repeat_every` may go to repeating, none where it
-    is 0."""
+    is 0. `left` is how many batches are planned after this one, None where nothing is planned."""
     rng = np.random.default_rng([seed, 1, len(campaign.batches)])
     bench = learned.bench
     if not learned.models:
@@ -84,7 +96,14 @@ def choose(
     due = repeats_due(campaign, want, repeat_every)
     # a second thread brings little to matrices of this size, and on a busy machine costs tenfold
     with threadpool_limits(1):
-        return next_batch(bench, learned.models, want, repeats=due, doubts=doubts_due(campaign, want))
+        return next_batch(
+            bench,
+            learned.models,
+            want,
+            repeats=due,
+            doubts=doubts_due(campaign, want),
+            ending=left is not None and left < ENDING,
+        )
 
 
 def repeats_due(campaign: Campaign, want: int, repeat_every: int) -> int:

@@ -12,6 +12,8 @@ Positive = Annotated[float, Meta(gt=0)]
 Count = Annotated[int, Meta(ge=1)]
 Name = Annotated[str, Meta(min_length=1)]
 T = TypeVar("T")
+Member = Literal["gp", "trees", "average", "gp plain", "botorch", "baybe"]
+MEMBERS: tuple[Member, ...] = ("gp", "trees", "average", "gp plain")
 Day = Literal["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
 
@@ -84,6 +86,13 @@ class LabSection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     sheet: Annotated[
         Literal["csv", "xlsx"], Meta(description="The kind of file that goes to the lab; both may come back.")
     ] = "csv"
+    models: Annotated[
+        Annotated[tuple[Member, ...], Meta(min_length=1)],
+        Meta(
+            description="The models that guess together; each is weighted by how well it has guessed. `average` is "
+            "that of `gp` and `trees`; `botorch` and `baybe` are theirs, with their defaults (needs tamis[baybe])."
+        ),
+    ] = MEMBERS
     repeat_every: Annotated[
         int, Meta(ge=0, description="One place in so many may go to repeating a leader; 0 for none.")
     ] = 8

@@ -9,6 +9,7 @@ fractions. The first four are read as what they are, the last is refused.
 """
 
 import csv
+import difflib
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 from zipfile import BadZipFile
 
-from tamis.errors import DraftsError, nearest
+from tamis.errors import DraftsError, boundary, nearest
 from tamis.lab.campaign import Campaign, Event, Row
 from tamis.lab.ideas import Cells
 from tamis.lab.numbers import NotANumber, number_in
@@ -31,6 +32,8 @@ FAILED = {"failed", "fail", "broken", "x"}
 WITHDRAWN = {"withdrawn", "cancelled", "canceled"}
 CORRECTED = {"corrected", "correction"}
 MOST_BYTES = 50_000_000
+A_SLIP = 0.85
+"""From this likeness on (`difflib`'s, 0 to 1) a row's id may be another one with a character typed wrongly."""
 
 
 @dataclass(frozen=True)
@@ -59,18 +62,27 @@ def unit_column(goal: Goal, goals: Sequence[Goal]) -> str:
 
 
 def table(
-    rows: Sequence[Row], cells: Mapping[str, Cells], goals: Sequence[Goal], fields: Sequence[str], campaign: str
+    rows: Sequence[Row], cells: Mapping[str, Cells], goals: Sequence[Goal], fields: Sequence[str], campaign: Campaign
 ) -> list[list[str]]:
     """The sheet's cells, header first. `cells` are each draft's own, `fields` the columns that describe an idea."""
+    failed = campaign.failed_before()
     results = [name for goal in goals for name in (goal.name, unit_column(goal, goals))]
     lines = [[*FIXED, *fields, "why", *results, *AFTER, *LAST]]
     for row in rows:
         idea = cells[row.proposed.draft]
         asked = [value for goal in goals for value in ("", goal.unit or "")]
         described = [str(idea.get(name, "")) for name in fields]
-        tail = [""] * len(AFTER) + [row.proposed.hash, mark_of(campaign)]
-        lines.append([row.proposed.row, row.proposed.name, *described, row.proposed.why, *asked, *tail])
+        tail = [""] * len(AFTER) + [row.proposed.hash, mark_of(campaign.id)]
+        why = "; ".join(one for one in (row.proposed.why, tried_again(failed.get(row.proposed.row, 0))) if one)
+        lines.append([row.proposed.row, row.proposed.name, *described, why, *asked, *tail])
     return lines
+
+
+def tried_again(failed: int) -> str:
+    """What is said of a row whose idea failed so often before; nothing where it never did."""
+    if failed == 0:
+        return ""
+    return f"failed {'once' if failed == 1 else f'{failed} times'} before, tried again"
 
 
 def mark_of(campaign: str) -> str:
@@ -128,6 +140,10 @@ def _csv(path: Path) -> Iterable[tuple[int, list[str]]]:
     raw = path.read_bytes()
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         text = raw.decode("utf-16", "replace")
+    elif b"\0" in raw:
+        raise DraftsError(
+            f"{path} is no text, so it is no CSV{_what_it_is(raw)}", hint="save the sheet as CSV or .xlsx"
+        )
     else:
         try:
             text = raw.decode("utf-8-sig")
@@ -137,11 +153,18 @@ def _csv(path: Path) -> Iterable[tuple[int, list[str]]]:
         text = text.partition("\n")[2]
     first = text.lstrip("\n").partition("\n")[0]
     delimiter = max(";\t,", key=first.count)
-    reader = csv.reader(io.StringIO(text), delimiter=delimiter)
+    reader = csv.reader(io.StringIO(text, newline=None), delimiter=delimiter)  # old ones end lines with \r alone
     try:
         yield from ((reader.line_num, cells) for cells in reader)
     except csv.Error as error:
         raise DraftsError(f"{path} line {reader.line_num} can't be read as CSV: {error}") from error
+
+
+def _what_it_is(raw: bytes) -> str:
+    kinds = {b"PK": "a workbook or a zip archive", b"\x1f\x8b": "a gzip archive", b"\xd0\xcf\x11\xe0": "an old .xls"}
+    line = raw[: raw.index(b"\0")].count(b"\n") + 1
+    looks = next((f"it looks like {kind}" for start, kind in kinds.items() if raw.startswith(start)), None)
+    return f": {looks or f'line {line} holds a byte 0'}"
 
 
 def _xlsx(path: Path) -> Iterable[tuple[int, list[str]]]:
@@ -157,18 +180,26 @@ def _xlsx(path: Path) -> Iterable[tuple[int, list[str]]]:
 
 def read_results(path: Path, campaign: Campaign, goals: Sequence[Goal], *, by: str, at: str) -> Read:
     """What the sheet says of the campaign's rows. Raises DraftsError where it is no such sheet at all."""
-    lines = cells_of(path)
-    if not lines:
-        raise DraftsError(f"{path} is empty")
-    header = [name.strip().lower() for name in lines[0][1]]
-    _require_columns(path, header, goals)
+    header, lines = read_cells(path, goals)
     found = Read()
     reader = _RowReader(campaign, goals, path.name, by, at)
-    for line, cells in lines[1:]:
+    for line, cells in lines:
         padded = cells + [""] * (len(header) - len(cells))
         reader.take(line, {name: cell.strip() for name, cell in zip(header, padded, strict=False)}, found)
     _drop_contradictions(found)
     return found
+
+
+def read_cells(path: Path, goals: Sequence[Goal]) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """The header in small letters, and the rows below it with their lines. Raises DraftsError where it is no sheet of
+    such goals, which can be asked before anything is recorded."""
+    with boundary(DraftsError, f"reading {path}"):
+        lines = cells_of(path)
+    if not lines:
+        raise DraftsError(f"{path} is empty")
+    header = [name.strip().lower() for name in lines[0][1]]
+    _require_columns(path, header, goals)
+    return header, lines[1:]
 
 
 def _require_columns(path: Path, header: Sequence[str], goals: Sequence[Goal]) -> None:
@@ -208,20 +239,36 @@ class _RowReader:
     def _not_ours(self, row_id: str, cells: Mapping[str, str]) -> str | None:
         campaign = cells.get("campaign", "")
         if campaign and campaign != mark_of(self._campaign.id):
-            return f"belongs to another campaign ({campaign}; this one is {mark_of(self._campaign.id)})"
+            mine = mark_of(self._campaign.id)
+            return f"belongs to another campaign ({campaign}; this one is {mine}): name its own folder before the sheet"
         if not row_id:
             return "has no row id"
         if row_id not in self._rows:
-            near = nearest(row_id, self._rows)
-            return f"no row {row_id} was ever proposed here" + (f"; is {near} meant?" if near else "")
+            return f"no such row was ever proposed here{self._meant(row_id, cells.get('hash', ''))}"
         wanted = self._rows[row_id].proposed.hash
         if cells.get("hash", wanted) not in {wanted, ""}:
-            return f"its hash is {cells['hash']}, not {wanted}: this is not the idea that was proposed as {row_id}"
+            also = [row for row, other in self._rows.items() if other.proposed.hash == cells["hash"]]
+            whose = f", it is that of {' and '.join(also)}" if also else ""
+            return f"its hash is {cells['hash']}{whose}; the idea proposed in this row has {wanted}"
         return None
+
+    def _meant(self, row_id: str, its_hash: str) -> str:
+        """Which row an unknown id may mean: by the hash beside it, which says what idea that is, else by its letters
+        where all but a slip agree. Rows of one batch are alike in most letters, and their likeness says nothing."""
+        same = [row for row, other in self._rows.items() if other.proposed.hash == its_hash]
+        close = difflib.get_close_matches(row_id, list(self._rows), n=2, cutoff=A_SLIP)
+        if same:
+            return f"; its hash is that of {' and '.join(same)}"
+        if len(close) == 1 and not its_hash:
+            return f"; is {close[0]} meant?"
+        known = list(self._rows)
+        return f"; this campaign's rows are {known[0]} to {known[-1]}" if known else "; no batch went out yet"
 
     def _event(self, line: int, row_id: str, cells: Mapping[str, str], status: str) -> Event | None:
         """None where nothing was filled in. Raises NotANumber with what is wrong."""
         said = [cells.get(goal.name.lower(), "") for goal in self._goals]
+        if status and status not in FAILED | WITHDRAWN | CORRECTED and not any(said):
+            raise NotANumber(f"has no result, and its status {status!r} is none of failed, withdrawn and corrected")
         kind: str = "corrected" if status in CORRECTED else "measured"
         if status in FAILED or any(one.lower() in FAILED for one in said):
             kind = "failed"
@@ -275,9 +322,8 @@ class _RowReader:
             )
             found.notes.append(Bad(line, event.row, f"corrects {_told(newest)}"))
         elif event.kind == "measured" and row.results:
-            found.notes.append(
-                Bad(line, event.row, f"was measured already ({_told(row.results[-1])}); taken as a replicate")
-            )
+            told = f"was measured already ({_told(row.results[-1])}); taken as a replicate"
+            found.notes.append(Bad(line, event.row, f"{told} (status = corrected replaces a result instead)"))
         found.events.append(event)
 
 
@@ -324,16 +370,14 @@ def _drop_contradictions(found: Read) -> None:
     for events in by_run.values():
         if len(events) == 1:
             continue
-        lines = ", ".join(str(event.line) for event in events)
         agree = all(_alike(events[0], event) for event in events)
         for event in events[1:] if agree else events:
             found.events.remove(event)
-            why = (
-                f"is told on lines {lines} alike; it counts once"
-                if agree
-                else (
-                    f"is told on lines {lines} in different ways, so none was taken; give two runs of it a measured_at "
-                    "or lab_batch each"
+            if agree:
+                found.again += 1
+                found.notes.append(
+                    Bad(event.line or 0, event.row, f"says the same as line {events[0].line}; it counts once")
                 )
-            )
+                continue
+            why = "is told in different ways, so none was taken; give two runs of it a measured_at or lab_batch each"
             found.bad.append(Bad(event.line or 0, event.row, why))

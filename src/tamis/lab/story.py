@@ -4,25 +4,15 @@
 The keys of `LabView` are a promise: they are only ever added to.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from tamis.lab.batches import MeasuredView, rows_of
 from tamis.lab.calendar import Calendar
-from tamis.lab.campaign import Row
 from tamis.lab.desk import Standing
 from tamis.lab.outlook import RUNGS, Best, Rung
 from tamis.lab.settings import Goal
-
-
-class MeasuredView(msgspec.Struct, frozen=True):
-    """One row of a batch. `value` is the mean of its results for the first goal, None while there is none."""
-
-    name: str
-    value: float | None
-    row: str
-    why: str
-    state: str
 
 
 class ValueView(msgspec.Struct, frozen=True):
@@ -101,7 +91,7 @@ def lab_view(standing: Standing, goals: Sequence[Goal]) -> LabView:
     said, sheets = standing.outlook, [str(sheet) for sheet in standing.sheets]
     rest = said.left
     return LabView(
-        batches=[[_measured(row, goals[0]) for row in batch] for batch in standing.campaign.batches],
+        batches=rows_of(standing.campaign, goals[0]),
         best=[_best(one) for one in said.best],
         regret=RegretView(rest.regret, rest.better, rest.unit) if rest else RegretView(None, None, goals[0].unit or ""),
         coverage=said.covered,
@@ -118,13 +108,6 @@ def lab_view(standing: Standing, goals: Sequence[Goal]) -> LabView:
 def _calendar(days: Calendar) -> CalendarView:
     counts = (days.planned, days.done, days.out, days.to_go, days.working_days)
     return CalendarView(days.begun.isoformat(), days.ends.isoformat(), *counts)
-
-
-def _measured(row: Row, goal: Goal) -> MeasuredView:
-    values = [event.values[goal.name] for event in row.results]
-    state = "measured" if values else "withdrawn" if row.withdrawn else "failed" if row.failed else "waits"
-    value = sum(values) / len(values) if values else None
-    return MeasuredView(row.proposed.name, value, row.proposed.row, row.proposed.why, state)
 
 
 def _best(one: Best) -> BestView:
@@ -161,9 +144,14 @@ def ladder(standing: Standing) -> dict[str, int]:
 
 
 def reasons(standing: Standing, most: int = 5) -> dict[str, int]:
-    """The most common reasons for refusing an idea, numbers left out so that like ones count together."""
+    """The most common reasons for refusing an idea."""
+    return like_reasons(standing.ideas.refused.values(), most)
+
+
+def like_reasons(refused: Iterable[str], most: int = 5) -> dict[str, int]:
+    """The most common of these reasons, numbers left out so that like ones count together."""
     counts: dict[str, int] = {}
-    for reason in standing.ideas.refused.values():
+    for reason in refused:
         kind = " ".join("…" if any(c.isdigit() for c in word) else word for word in reason.split())
         counts[kind] = counts.get(kind, 0) + 1
     return dict(sorted(counts.items(), key=lambda one: -one[1])[:most])

@@ -1,15 +1,15 @@
 """Surrogates: a bank of models that guess a result before it is measured.
 
-Four stand in it: a Gaussian process on the `main` view, extremely randomised trees, the average of the two, and a
-Gaussian process on the `plain` view. None is best everywhere, so each is scored on every result that comes back, by
-the guess that it made before it saw it; what they say together is weighted by those scores.
+Four stand in it where the brief doesn't say others: a Gaussian process on the `main` view, extremely randomised trees,
+the average of the two, and a Gaussian process on the `plain` view. None is best everywhere, so each is scored on every
+result that comes back, by the guess that it made before it saw it; what they say together is weighted by those scores.
 
 A fit that fails raises FitError, with the model's name. Nothing here chooses, and nothing here knows units: values
 are such that more is better.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ from tamis.errors import boundary
 from tamis.lab import gp
 from tamis.lab.features import Features, View
 from tamis.lab.gp import FitError, Floats, Ints
+from tamis.lab.track import PRIOR
 
 TREES = 100
 CHUNK = 20_000
@@ -28,8 +29,6 @@ CHUNK = 20_000
 
 ROUGH = 300
 LITTLE = 0.2
-
-MEMBERS = ("gp", "trees", "average", "gp plain")
 
 
 @dataclass(frozen=True)
@@ -146,23 +145,34 @@ class TreesSurrogate:
         return _TreesFitted(features, trees)
 
 
-BASE: tuple[Surrogate, ...] = (GpSurrogate("gp", "main"), TreesSurrogate(), GpSurrogate("gp plain", "plain"))
+@dataclass(frozen=True)
+class Bank:
+    """The models that guess together, and what each one's word weighs before any result is in. Where there is an
+    `average` in `prior`, it is that of `gp` and `trees`."""
+
+    surrogates: tuple[Surrogate, ...] = (GpSurrogate("gp", "main"), TreesSurrogate(), GpSurrogate("gp plain", "plain"))
+    prior: Mapping[str, float] = field(default_factory=lambda: PRIOR)
+
+
+BASE = Bank()
 
 
 @dataclass(frozen=True)
 class Model:
-    """The bank after learning. `centre` and `spread` bring its members' guesses back to the results' units."""
+    """The bank after learning. `centre` and `spread` bring its members' guesses back to the results' units. `process`
+    says how alike ideas are, whether or not it is asked for its guess: what is held at one idea bears on others."""
 
     members: Mapping[str, Fitted]
     weights: Mapping[str, float]
+    process: GpFitted
     centre: float
     spread: float
     noise_sd: float
 
     def by_member(self, rows: Ints) -> dict[str, Guess]:
-        """What each of the four says of these ideas, in the results' units."""
+        """What each says of these ideas, in the results' units."""
         raw = {name: fitted.guess(rows) for name, fitted in self.members.items()}
-        if "gp" in raw and "trees" in raw:
+        if "average" in self.weights:
             raw["average"] = together([raw["gp"], raw["trees"]], [0.5, 0.5])
         return {name: Guess(self.centre + self.spread * one.mean, self.spread * one.sd) for name, one in raw.items()}
 
@@ -174,12 +184,10 @@ class Model:
     def rough_guess(self, rows: Ints) -> Guess:
         """What they say together, for very many ideas: the processes look at no more than ROUGH results, and a model
         with little weight is not asked."""
-        asked = {name: weight for name, weight in self.weights.items() if weight >= LITTLE and name != "average"} or {
-            "gp": 1.0
-        }
-        said = [_rough(self.members[name]).guess(rows) for name in asked]
-        total = sum(asked.values())
-        mixed = together(said, [weight / total for weight in asked.values()])
+        asked = [name for name, weight in self.weights.items() if weight >= LITTLE and name in self.members]
+        said = [_rough(one).guess(rows) for one in [self.members[name] for name in asked] or [self.process]]
+        shares = np.array([self.weights[name] for name in asked] or [1.0])
+        mixed = together(said, (shares / shares.sum()).tolist())
         return Guess(self.centre + self.spread * mixed.mean, self.spread * mixed.sd)
 
 
@@ -200,9 +208,10 @@ def learn(
     weights: Mapping[str, float],
     *,
     rng: np.random.Generator,
-    bank: Sequence[Surrogate] = BASE,
+    bank: Bank = BASE,
 ) -> Model:
-    """The bank fitted to what was seen. Raises FitError where a model can't be fitted, or all results are the same."""
+    """The bank fitted to what was seen, its members weighted by `weights`. Raises FitError where a model can't be
+    fitted, or all results are the same."""
     if seen.constant:
         raise FitError(
             f"all {len(seen.rows)} ideas measured have the same result: there is nothing to learn from yet",
@@ -210,32 +219,30 @@ def learn(
         )
     centre, spread = float(seen.values.mean()), float(seen.values.std())
     scaled = Seen(seen.rows, (seen.values - centre) / spread, seen.counts)
-    members = {one.name: one.fit(features, scaled, rng) for one in bank}
-    noises = [spread * one.model.noise**0.5 for one in members.values() if isinstance(one, GpFitted)]
-    return Model(members, weights, centre, spread, float(np.mean(noises)) if noises else 0.0)
+    members = {one.name: one.fit(features, scaled, rng) for one in bank.surrogates}
+    ours = [one for one in members.values() if isinstance(one, GpFitted)] or [
+        GpSurrogate("gp", "main").fit(features, scaled, rng)
+    ]
+    noise_sd = float(np.mean([spread * one.model.noise**0.5 for one in ours]))
+    return Model(members, weights, ours[0], centre, spread, noise_sd)
 
 
 class Believer:
     """How much less is unknown once some ideas are held at their predicted means: the means stay, and each idea's sd
-    shrinks by the factor that the main Gaussian process gives. Ideas are meant by their place in `rows`."""
+    shrinks by the factor that the model's process gives. Ideas are meant by their place in `rows`."""
 
     def __init__(self, model: Model, rows: Ints) -> None:
-        self._fitted = next((one for one in model.members.values() if isinstance(one, GpFitted)), None)
-        self.left = np.ones(len(rows))
-        """The factor on each idea's sd, (rows,); 1 before anything is held."""
-        if self._fitted is None:
-            return
-        process = self._fitted.model
-        self._x = self._fitted.view.x[rows] * process.scale
+        self._process = process = model.process.model
+        self._x = model.process.view.x[rows] * process.scale
         cross = gp.matern(gp.squared_distances(process.x, self._x), process.signal)
         self._half = solve_triangular(process.chol, cross, lower=True, check_finite=False)
         self._variance = np.maximum(process.signal - np.einsum("ij,ij->j", self._half, self._half), 1e-10)
         self._first = self._variance.copy()
+        self.left = np.ones(len(rows))
+        """The factor on each idea's sd, (rows,); 1 before anything is held."""
 
     def hold(self, place: int) -> None:
-        if self._fitted is None:
-            return
-        process = self._fitted.model
+        process = self._process
         own = self._x[place : place + 1]
         cov = gp.matern(gp.squared_distances(self._x, own), process.signal)[:, 0] - self._half[:, place] @ self._half
         direction = cov / np.sqrt(self._variance[place] + process.noise)

@@ -1,31 +1,30 @@
 """The campaign told line by line, for a person. Nothing here prints."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from tamis.lab.calendar import Calendar, day_words, off_words
-from tamis.lab.campaign import Row
+from tamis.lab.campaign import Campaign, Row
 from tamis.lab.desk import Standing
 from tamis.lab.outlook import Best, amount
 from tamis.lab.outlook import told as in_words
+from tamis.lab.page import LabPage
 from tamis.lab.settings import Goal, LabSection
-from tamis.lab.sheet import Read
+from tamis.lab.sheet import Bad, Read
 from tamis.lab.story import ladder, reasons
 from tamis.time.durations import spoken
 
 MOST_TOLD = 10
+NO_WIDTH = 1e-5
+"""An interval narrower than this share of its value is no knowledge of anything."""
 FAST, SLOW = 1_000_000, 100
 """Tokens per second of the two writers that the calendar compares."""
 
 
 def told(standing: Standing, goals: Sequence[Goal], lab: LabSection) -> Iterator[str]:
     """The campaign's story."""
-    steps = ladder(standing)
-    yield "  " + " > ".join(
-        f"{count:,} {rung if rung != 'idea' else 'ideas'}" for rung, count in steps.items() if count
-    )
-    for reason, count in reasons(standing).items():
-        yield f"    {count:,} refused: {reason}"
-    yield from _batches_told(standing, goals)
+    yield from ladder_told(ladder(standing), reasons(standing))
+    yield from batches_told(standing.campaign, goals)
     yield from _best_told(standing, goals)
     yield from _doubt_told(standing)
     for kind in standing.failing:
@@ -36,9 +35,20 @@ def told(standing: Standing, goals: Sequence[Goal], lab: LabSection) -> Iterator
         yield f"  next: measure {sheet}, then: tamis measure {sheet}"
 
 
-def _batches_told(standing: Standing, goals: Sequence[Goal]) -> Iterator[str]:
+def ladder_told(steps: Mapping[str, int], refused: Mapping[str, int]) -> Iterator[str]:
+    """How many ideas have come how far, and why those that did not come far were refused."""
+    yield "  " + " > ".join(
+        f"{count:,} {rung if rung != 'idea' else 'ideas'}" for rung, count in steps.items() if count
+    )
+    for reason, count in refused.items():
+        yield f"    {count:,} refused: {reason}"
+
+
+def batches_told(campaign: Campaign, goals: Sequence[Goal]) -> Iterator[str]:
+    """A line for each batch: the best result by then, and what else there is to say of its rows."""
     best: dict[str, float] = {}
-    for number, batch in enumerate(standing.campaign.batches, start=1):
+    failed = campaign.failed_before()
+    for number, batch in enumerate(campaign.batches, start=1):
         for goal in goals:
             values = [goal.sign * event.values[goal.name] for row in batch for event in row.results]
             before = [best[goal.name]] if goal.name in best else []
@@ -49,13 +59,30 @@ def _batches_told(standing: Standing, goals: Sequence[Goal]) -> Iterator[str]:
             for goal in goals
             if goal.name in best
         )
-        notes = _notes(batch)
+        notes = _notes(batch, failed)
         said = f"best {seen}" if seen else "no result yet"
         yield f"  batch {number:>3}   {len(batch)} places   {said}" + (f"   ({notes})" if notes else "")
 
 
-def _notes(batch: Sequence[Row]) -> str:
+def page_told(page: LabPage, campaign: Campaign, goals: Sequence[Goal]) -> Iterator[str]:
+    """A campaign as the ledger alone tells it: its batches, and what was measured, with no model's opinion."""
+    yield from batches_told(campaign, goals)
+    if page.best:
+        yield f"  measured ({'; '.join(goal.words for goal in goals)}), as it came, best first"
+    for one in page.best[:MOST_TOLD]:
+        values = "   ".join(
+            f"{goal.name + ' ' if len(goals) > 1 else ''}{_with_unit(one.values[goal.name], goal)}" for goal in goals
+        )
+        runs = f"replicated, {one.runs} times, {_with_unit(one.spread, goals[0])} between them"
+        yield f"    {one.name:<16} {values}   {runs if one.runs > 1 else 'measured once'}"
+
+
+def _notes(batch: Sequence[Row], failed: Mapping[str, int]) -> str:
     counts = (
+        (
+            sum(1 for row in batch if row.proposed.row in failed and row.proposed.why != "repeat"),
+            "failed before and tried again",
+        ),
         (sum(1 for row in batch if row.proposed.why == "repeat"), "repeated"),
         (sum(1 for row in batch if row.failed and not row.results), "failed"),
         (sum(1 for row in batch if row.waits), "awaited"),
@@ -81,7 +108,10 @@ def _best_told(standing: Standing, goals: Sequence[Goal]) -> Iterator[str]:
 def _value(one: Best, goal: Goal, *, named: bool) -> str:
     value = one.values[goal.name]
     name = f"{goal.name} " if named else ""
-    return f"{name}{_with_unit(value.measured, goal)}   90% [{value.low:.4g}, {value.high:.4g}]"
+    # results that are all the same leave models nothing to tell how sure they are
+    known = value.high - value.low > NO_WIDTH * abs(value.measured)
+    between = f"90% [{value.low:.4g}, {value.high:.4g}]" if known else "90% not known"
+    return f"{name}{_with_unit(value.measured, goal)}   {between}"
 
 
 def _with_unit(value: float, goal: Goal) -> str:
@@ -110,7 +140,8 @@ def _calendar_told(standing: Standing, days: Calendar, lab: LabSection) -> Itera
     states = (f"{days.done} done", f"{days.out} on the bench" if days.out else "", f"{days.to_go} to go")
     yield (
         f"  calendar: begun {day_words(days.begun)}; {bench}, {lab.batch} places {each}, {off_words(lab.days_off)}; "
-        f"{_counted(days.planned, 'batch', 'batches')} take {_counted(days.working_days, 'working day')}"
+        f"{_counted(days.planned, 'batch', 'batches')} take{'s' if days.planned == 1 else ''} "
+        f"{_counted(days.working_days, 'working day')}"
     )
     yield f"    {', '.join(one for one in states if one)}; the last result comes on {day_words(days.ends)}"
     ideas, tokens = ladder(standing)["idea"], standing.tokens
@@ -137,5 +168,20 @@ def read_told(read: Read, file: str) -> Iterator[str]:
     words += [f"{read.blank} not measured yet"] if read.blank else []
     words += [f"{len(read.bad)} not taken"] if read.bad else []
     yield f"{file}: {', '.join(words) or 'no rows'}"
-    for one in (*read.notes, *read.bad):
-        yield f"  line {one.line}: {one.row + ' ' if one.row else ''}{one.why}"
+    for found in (read.notes, read.bad):
+        for why, alike in groupby(found, key=lambda one: one.why):
+            yield f"  {_where(list(alike))}: {why}"
+    if read.bad:
+        kept = "what was taken is recorded" if read.events else "nothing new was recorded"
+        yield f"  {kept}; put the rest right and send the sheet again: no row counts twice for that"
+
+
+def _where(rows: Sequence[Bad]) -> str:
+    """The lines of which the same is said."""
+    first, last = rows[0], rows[-1]
+    row = f", {first.row}" if first.row and {one.row for one in rows} == {first.row} else ""
+    if len(rows) == 1:
+        return f"line {first.line}{row}"
+    lines = [one.line for one in rows]
+    together = len(rows) > 2 and lines == list(range(first.line, last.line + 1))
+    return (f"lines {first.line} to {last.line}" if together else f"lines {', '.join(map(str, lines))}") + row

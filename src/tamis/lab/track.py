@@ -42,13 +42,18 @@ class Past:
 
 
 def weights(past: Sequence[Past], prior: Mapping[str, float] = PRIOR) -> dict[str, float]:
-    """How much each member's word counts: by how probable each held the results that came, summing to 1."""
+    """How much each member's word counts: by how probable each held the results that came, summing to 1. One that
+    had not guessed yet, having joined later, counts there as the others do on the average."""
     score = dict.fromkeys(prior, 0.0)
     for one in past:
         said = {name: norm.logpdf(one.result, *one.members[name]) for name in prior if name in one.members}
-        best = max(said.values(), default=0.0)
-        for name, value in said.items():
-            score[name] += max(float(value) - best, -WORST_SURPRISE)
+        if not said:
+            continue
+        best = max(said.values())
+        gained = {name: max(float(value) - best, -WORST_SURPRISE) for name, value in said.items()}
+        usual = sum(gained.values()) / len(gained)
+        for name in prior:
+            score[name] += gained.get(name, usual)
     raw = {name: np.log(prior[name]) + HOT * score[name] for name in prior}
     top = max(raw.values())
     total = sum(np.exp(value - top) for value in raw.values())

@@ -12,14 +12,12 @@ import json
 import mmap
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +29,7 @@ from tamis.sandbox.box import layers
 from tamis.sandbox.box.runner import OUTPUT_BYTES
 from tamis.sandbox.box.zygote import JOB, REAPED
 from tamis.sandbox.child import Child, Reaped
+from tamis.sandbox.leftovers import OwnFolder
 from tamis.sandbox.records import Limits, Program
 
 SHARED_BYTES = 8 << 20
@@ -54,30 +53,7 @@ def _keep_together(pid: int) -> None:
         os.sched_setaffinity(pid, {cores[next(_turns) % len(cores)]})
 
 
-_FOLDER = "tamis-box-"
-
-
-def _clear_up_after_the_dead() -> None:
-    """Removes the folders of boxes whose supervisor was killed: empty ones only, none whose process lives, and none of
-    the last hour, since where processes are numbered anew (a container beside us) a pid says nothing."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDER}*-*"):
-        pid = folder.name.removeprefix(_FOLDER).partition("-")[0]
-        with contextlib.suppress(OSError, ValueError):
-            if time.time() - folder.stat().st_mtime > 3600 and not _lives(int(pid)):
-                for inner in ("root", "scratch"):
-                    with contextlib.suppress(OSError):
-                        (folder / inner).rmdir()
-                folder.rmdir()
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        pass  # it is another user's
-    return True
+_FOLDER = "tamis-box."
 
 
 @dataclass(frozen=True)
@@ -100,8 +76,8 @@ class Box:
         self.setup = setup
         self.how: dict[str, str] = {}
         self.dead = False
-        _clear_up_after_the_dead()
-        self._folder = Path(tempfile.mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-"))
+        self._own = OwnFolder(_FOLDER)
+        self._folder = self._own.path
         self._group = cgroups.Group(memory_mb=setup.limits.memory_mb, processes=_PROCESSES)
         self._kills = 0
         self._fd, self._shared = _shared_memory()
@@ -286,7 +262,7 @@ class Box:
         os.close(self._fd) if self._fd >= 0 else None
         self._fd = -1
         self._group.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._own.close()
 
 
 def plain(programs: Sequence[Program]) -> list[list[list[Any]]]:

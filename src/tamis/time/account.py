@@ -16,7 +16,7 @@ from tamis.time.tree import Tree, between, tree
 FOR_DRAFTS = frozenset({"the writer", "reading", "parsing", "folding"})
 """What the stages of the pipeline wait on for drafts to come. While a writer writes, that is the writing's time."""
 
-APART: tuple[Stage, ...] = ("writing", "people")
+APART: tuple[Stage, ...] = ("writing", "people", "lab")
 """Stages with a row of their own beside a writer's speed; all that lies between them is the sifting."""
 
 
@@ -37,7 +37,8 @@ class StageTime(Record, frozen=True, kw_only=True):
 
 class Account(Record, frozen=True, kw_only=True):
     """Where the time went. `by_name` holds the parts of a run (the children of its whole, each with all below it) in
-    the order in which they first began; `sifting` all that is neither writing nor people, `sifting_names` its parts.
+    the order in which they first began; `sifting` all that is neither writing nor people nor the bench, `sifting_names`
+    its parts.
 
     `total_seconds` leaves out `between_runs_seconds`; `unaccounted_seconds` of it lie within no stage. Stages that ran
     at the same time add up to more than the total. `since_seconds` is how long ago the last span ended, None where
@@ -129,12 +130,15 @@ def rows_at_speed(account: Account, tokens_per_second: float, *, tokens_to_write
     """The account as run beside what it would be with a writer of that throughput over all its streams: the tokens
     divided by the speed, all else as it was. How far writing and the rest overlap is left open: `whatif` replays that.
 
+    A bench has a row of its own where there is one, since days there are nobody's work here.
+
     `tokens_to_write` are the drafts' tokens, for a run whose drafts were written before it; the writing's own count
     goes first where it was measured. Where nobody counted tokens, the writing at that speed is None."""
     writing = account.stages.get("writing", StageTime())
     tokens = writing.tokens_out or tokens_to_write
     people = account.stages.get("people")
     people_seconds = people.seconds if people else None
+    bench = account.stages.get("lab")
     return (
         Row(
             what="writing",
@@ -148,6 +152,7 @@ def rows_at_speed(account: Account, tokens_per_second: float, *, tokens_to_write
             at_speed=account.sifting.seconds,
         ),
         Row(what="people", as_run=people_seconds, at_speed=people_seconds),
+        *((Row(what="the bench", as_run=bench.seconds, at_speed=bench.seconds),) if bench else ()),
     )
 
 

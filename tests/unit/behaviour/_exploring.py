@@ -9,7 +9,7 @@ from tamis.behaviour.grow import Budget, explore
 from tamis.behaviour.hints import Hints, hints_of
 from tamis.behaviour.matrix import Matrix
 from tamis.behaviour.surface import Surface, surface_of
-from tamis.behaviour.wording import outcome_text, render_call
+from tamis.behaviour.words import names_of, outcome_said, said
 
 from ._briefs import Case
 from ._running import InProcess
@@ -48,11 +48,12 @@ class Explored:
 
     def sides(self, decision: Decision) -> dict[str, set[str]]:
         """Who does what."""
-        return {outcome_text(o.outcome): set(o.drafts) for o in decision.options}
+        return {outcome_said(o.outcome, dates=False): set(o.drafts) for o in decision.options}
 
     def shown(self, decision: Decision) -> str:
         """The witness, call by call."""
-        return "; ".join(render_call(decision.witness, i, self.surface) for i in range(len(decision.witness)))
+        program, names = decision.witness, names_of(decision.witness)
+        return "; ".join(said(program, i, names, dates=False) for i in range(len(program)))
 
     def parting(self, *drafts: str) -> list[Decision]:
         """The open decisions that set exactly these drafts off against the most."""

@@ -173,3 +173,41 @@ def test_no_variable_takes_a_name_that_python_or_the_file_needs(name: str) -> No
     )
     compile(text, "test_answers.py", "exec")
     assert re.search(r"the_\w+ = ", text)
+
+
+def test_where_no_draft_does_all_of_it_the_file_says_which_answers_clash_and_how_to_change_one(tmp_path: Path) -> None:
+    keep(tmp_path, ANSWERS, module="desk", outcomes=outcomes, exceptions=["DeskError"], clash=(0, 1))
+    *_, told_of, first, second, written = (tmp_path / FILE_NAME).read_text().splitlines()
+    assert told_of == "# clash: no draft does all of these answers; `tamis run` with `--anew 1,2` asks again"
+    assert first == '# clash: 1. desk.lend("drill", 2 March 2026) → raises DeskError'
+    assert second == "# clash: 2. desk.rate() → 0.3"
+    assert written.startswith("# written so far: ")
+    assert "# clash" not in kept(tmp_path), "and no longer when they don't"
+
+
+def test_a_test_goes_when_the_answer_is_taken_back_and_comes_with_what_she_says_instead(tmp_path: Path) -> None:
+    before = kept(tmp_path)
+    changed = [told(4, TWO, DUE), *ANSWERS[1:]]
+    keep(tmp_path, changed, module="desk", outcomes=outcomes, exceptions=["DeskError"], taken_back=ANSWERS[:1])
+    after = (tmp_path / FILE_NAME).read_text()
+    assert before.count("pytest.raises(DeskError)") == 1
+    assert "pytest.raises(DeskError)" not in after
+    assert after.count("\ndef test_") == before.count("\ndef test_")
+    keep(tmp_path, ANSWERS[1:], module="desk", outcomes=outcomes, exceptions=["DeskError"], taken_back=changed[:1])
+    assert (tmp_path / FILE_NAME).read_text().count("\ndef test_") == before.count("\ndef test_") - 1
+
+
+def test_of_an_answer_given_in_two_ways_only_the_last_is_kept(tmp_path: Path) -> None:
+    first = kept(tmp_path, [told(1, TWO, DUE)])
+    assert "raises" not in first
+    second = kept(tmp_path, [told(1, TWO, DUE), told(2, TWO, REFUSED)])
+    assert second.count("\ndef test_") == 1
+    assert "pytest.raises(DeskError)" in second
+
+
+def test_a_test_that_she_edited_stays_also_when_she_takes_the_answer_back(tmp_path: Path) -> None:
+    path = tmp_path / FILE_NAME
+    edited = kept(tmp_path).replace("with pytest.raises(DeskError):", "with pytest.raises(DeskError, match='drill'):")
+    path.write_text(edited)
+    keep(tmp_path, ANSWERS[1:], module="desk", outcomes=outcomes, exceptions=["DeskError"], taken_back=ANSWERS[:1])
+    assert path.read_text() == edited

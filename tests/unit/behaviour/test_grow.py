@@ -147,7 +147,7 @@ def test_a_draft_that_changes_from_run_to_run_parts_nobody_and_is_named() -> Non
     matrix = explore(
         explored.surface, explored.hints, tuple(FLAKY.drafts), explored.run, rng=rng, budget=budget, again=again
     )
-    assert set(matrix.shaky()) == {"any"}
+    assert set(matrix.unstable_drafts()) == {"any"}
     assert {frozenset(c.drafts) for c in camps_of(matrix)} == {frozenset({"first", "any"}), frozenset({"last"})}
     decisions = decisions_of(matrix, explored.surface, explored.run, hints=explored.hints, again=again)
     assert decisions

@@ -2,7 +2,7 @@ import msgspec
 import numpy as np
 
 from tamis.behaviour.camps import camps_of
-from tamis.behaviour.matrix import Column, Keys, Matrix, steady
+from tamis.behaviour.matrix import Column, Keys, Matrix
 from tamis.sandbox import Call
 
 
@@ -50,7 +50,7 @@ def test_what_follows_from_a_difference_is_not_another_one() -> None:
 def test_a_cell_that_changes_from_run_to_run_is_unstable_and_parts_nobody() -> None:
     keys = Keys()
     column = Column([ran(1, 5), ran(1, 6), ran(1, 5)], keys)
-    column.unstable = steady(column, [ran(1, 5), ran(1, 7), ran(1, 5)], keys)
+    column.run_again({0: ran(1, 5), 1: ran(1, 7), 2: ran(1, 5)}, keys)
     assert column.unstable == {1}
     assert list(column.partings()) == []
 
@@ -59,9 +59,9 @@ def test_an_unstable_draft_stays_with_those_it_is_like_elsewhere() -> None:
     matrix = matrix_of(
         {"a": ran(1, 5), "b": ran(1, 6), "c": ran(1, 9)}, {"a": ran(1, 5), "b": ran(1, 5), "c": ran(1, 8)}
     )
-    matrix.columns[0].unstable = frozenset({1})
+    matrix.columns[0].run_again({1: ran(1, 7)}, matrix.keys)
     assert [c.drafts for c in camps_of(matrix)] == [("a", "b"), ("c",)]
-    assert matrix.shaky() == {"b": 1}
+    assert matrix.unstable_drafts() == {"b": (0,)}
     assert np.argwhere(matrix.unstable).tolist() == [[1, 0]]
 
 

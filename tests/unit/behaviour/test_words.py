@@ -42,8 +42,8 @@ def test_two_objects_of_one_class_have_two_names() -> None:
         (b'["=",["date","2026-03-08"]]', "8 March 2026"),
         (b'["=",["list",["drill",null]]]', '["drill", None]'),
         (b'["!","LendingError",["Exception"],"no"]', "raises LendingError"),
-        (b'["#","timed out",""]', "timed out"),
-        (b'["=",null,{"0":["list",[1]]}]', "None; changed: 0 to [1]"),
+        (b'["#","timed out",""]', "runs out of time"),
+        (b'["=",null,{"0":["list",[1]]}]', "None (argument 1 becomes [1])"),
     ],
 )
 def test_outcomes_read_plainly(outcome: bytes, text: str) -> None:
@@ -58,3 +58,43 @@ def test_a_date_is_read_as_people_write_it(text: str) -> None:
 def test_an_object_in_a_list_is_called_by_its_name() -> None:
     program = (Call(name="Tool"), Call(name="lend_all", args=(["list", [["ref", 0], "saw"]],)))
     assert said(program, 1, names_of(program)) == 'lend_all([tool, "saw"])'
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (Call(name="__len__", on=0), "len(desk)"),
+        (Call(name="__getitem__", on=0, args=(2,)), "desk[2]"),
+        (Call(name="__contains__", on=0, args=("x",)), '"x" in desk'),
+        (Call(name="__add__", on=0, args=(1,)), "desk + 1"),
+        (Call(name="open", on=0, get=True), "desk.open"),
+        (Call(name="lend", on=0, args=(1,), kwargs={"on": None}), "desk.lend(1, on=None)"),
+    ],
+)
+def test_special_methods_and_attributes_read_as_people_write_them(call: Call, text: str) -> None:
+    program = (PROGRAM[0], call)
+    assert said(program, 1, names_of(program)) == text
+
+
+def test_for_running_a_date_stays_python() -> None:
+    assert said(PROGRAM, 3, names_of(PROGRAM), dates=False) == 'desk.lend("drill", "ann", date(2026, 3, 1))'
+    assert outcome_said(b'["=",["date","2026-03-08"]]', dates=False) == "date(2026, 3, 8)"
+
+
+def test_members_go_by_their_own_names_and_need_no_line() -> None:
+    program = (
+        Call(name="Suit", get=True),
+        Call(name="H", on=0, get=True),
+        Call(name="Card", args=(["ref", 1], 7)),
+        Call(name="rank", on=2),
+    )
+    assert script(program) == "card = Card(Suit.H, 7)\ncard.rank()"
+    assert heading(program, 3, names_of(program)) == "card = Card(Suit.H, 7)"
+
+
+def test_no_result_is_called_as_something_that_the_program_calls_itself() -> None:
+    program = (Call(name="split", args=(7,)), Call(name="join", args=(["ref", 0],)), Call(name="split", args=(8,)))
+    text = script(program)
+    called: dict[str, object] = {"split": lambda n: n, "join": lambda n: n}
+    exec(text, called)
+    assert text.splitlines()[0] == "the_split = split(7)"

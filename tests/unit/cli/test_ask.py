@@ -45,10 +45,23 @@ def test_a_question_is_one_screen_that_reads_plainly() -> None:
     person, console = owner("a")
     person.answer(ASK)
     text = console.export_text()
-    assert "3 of about 6" in text
+    assert "question 3, about 3 more" in text
     assert 'desk.renew("drill", 4 March 2026)  →  what should this give?' in text
     assert "a  15 March 2026" in text
     assert "b  11 March 2026" in text
+
+
+def test_where_more_questions_are_left_than_it_looked_that_is_said() -> None:
+    person, console = owner("a", "a", "a", "a")
+    for number, about in ((1, 5), (2, 5), (3, 8), (8, 8)):
+        person.answer(msgspec.structs.replace(ASK, number=number, about=about))
+    shown = [line for line in console.export_text().splitlines() if line.startswith("question ")]
+    assert [line.partition("        ")[0] for line in shown] == [
+        "question 1, about 4 more",
+        "question 2, about 3 more",
+        "question 3, about 5 more (more than it looked: answers told less than hoped)",
+        "question 8, perhaps the last",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from tamis.lab.campaign import Event
 from tamis.lab.owner import StandIn, stand_in
 from tamis.lab.plan import doubts_due, past_in, repeats_due
 from tamis.lab.settings import LabSection, goals_of
+from tamis.lab.sheet import table
 from tamis.lab.story import lab_view, ladder
 from tamis.lab.telling import read_told, told
 from tamis.ledger import Ledger
@@ -67,9 +68,11 @@ def test_results_in_another_unit_are_converted(desk, sheet):
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"row": "B01-09-dead"}, "no row"),
+        ({"row": "B01-09-dead"}, "no such row was ever proposed here; its hash is that of B01-02-"),
+        ({"row": "B01-09-dead", "hash": ""}, "this campaign's rows are B01-01-"),
+        ({"status": "faild", "overpotential_V": ""}, "'faild' is none of failed, withdrawn and corrected"),
         ({"row": ""}, "no row id"),
-        ({"hash": "h000000000000"}, "not the idea that was proposed"),
+        ({"hash": "h000000000000"}, "the idea proposed in this row has h"),
         ({"unit": ""}, "without a unit"),
         ({"unit": "kg"}, "can't be turned into V"),
         ({"unit": "vlots"}, "no unit 'vlots'"),
@@ -127,9 +130,10 @@ def test_a_row_told_in_two_ways_in_one_file_is_not_taken_and_told_alike_counts_o
     path.write_text("\n".join([*lines, lines[1], ",".join(other)]) + "\n", encoding="utf-8")
     read = desk.take_sheet(path, by="Ana")
     assert len(read.events) == 3
-    assert sorted(bad.line for bad in read.bad) == [3, 6, 7]
-    assert any("alike; it counts once" in bad.why for bad in read.bad)
-    assert any("in different ways" in bad.why for bad in read.bad)
+    assert sorted(bad.line for bad in read.bad) == [3, 7]
+    assert [(note.line, note.why) for note in read.notes] == [(6, "says the same as line 2; it counts once")]
+    assert all("in different ways" in bad.why for bad in read.bad)
+    assert any(line.startswith("  lines 3, 7, B01-02-") for line in read_told(read, "batch.csv"))
 
 
 def test_blank_rows_still_wait_and_failed_ones_are_missing_and_never_bad(desk, sheet, ledger):
@@ -429,7 +433,66 @@ def test_what_was_read_is_told_row_by_row(desk, sheet):
     read = desk.take_sheet(filled(sheet, {1: {"unit": "kg"}}), by="Ana")
     lines = list(read_told(read, "batch.csv"))
     assert lines[0] == "batch.csv: 3 measured, 1 not taken"
-    assert lines[1].startswith("  line 3:")
+    assert lines[1].startswith("  line 3, B01-02-")
+    assert "send the sheet again" in lines[-1]
+
+
+def test_lines_of_which_the_same_is_said_are_told_together(desk, sheet):
+    path = filled(sheet, {place: {"campaign": "c123456789abc"} for place in range(4)})
+    lines = list(read_told(desk.take_sheet(path, by="Ana"), "batch.csv"))
+    assert [line for line in lines if "another campaign" in line] == [line for line in lines if "lines 2 to 5:" in line]
+    assert "nothing new was recorded" in lines[-1]
+
+
+def test_a_row_of_another_idea_says_whose_hash_it_has(desk, sheet):
+    rows = desk.campaign.batches[0]
+    read = desk.take_sheet(filled(sheet, {1: {"hash": rows[2].proposed.hash}}), by="Ana")
+    assert f"it is that of {rows[2].proposed.row}" in read.bad[0].why
+
+
+def test_a_slip_in_a_row_id_is_told_from_an_id_of_another_campaign(desk, sheet):
+    row = desk.campaign.batches[0][1].proposed.row
+    slip = row[:-1] + ("0" if row[-1] != "0" else "1")
+    read = desk.take_sheet(filled(sheet, {1: {"row": slip, "hash": ""}}), by="Ana")
+    assert f"is {row} meant?" in read.bad[0].why
+    read = desk.take_sheet(filled(sheet, {1: {"row": f"{row[:7]}zzzz", "hash": ""}}), by="Ana")
+    assert "meant?" not in read.bad[0].why
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [(b"PK\x03\x04\0\0", "a workbook"), (b"\x1f\x8b\x08\0", "gzip"), (b"row,idea\nB01,\0\n", "line 2 holds a byte 0")],
+)
+def test_what_is_no_text_is_told_as_what_it_is(desk, tmp_path, content, why):
+    path = tmp_path / "sheet.csv"
+    path.write_bytes(content)
+    with pytest.raises(DraftsError, match=why):
+        desk.take_sheet(path, by="Ana")
+
+
+def test_a_sheet_whose_lines_end_with_a_return_alone_is_read(desk, sheet):
+    path = filled(sheet)
+    path.write_bytes(path.read_bytes().replace(b"\r\n", b"\r"))
+    assert len(desk.take_sheet(path, by="Ana").events) == 4
+
+
+def test_an_idea_that_failed_and_is_tried_again_is_told_so_on_the_sheet_and_in_the_story(desk):
+    desk.play(lab_that(lambda asked: [None for _ in asked]), 1)
+    again = desk.campaign.batches[0][0].proposed
+    desk.play(lab_that(lambda asked: [None for _ in asked]), 12)
+    rows = [row for row in desk.campaign.rows() if row.proposed.draft == again.draft]
+    assert [desk.campaign.failed_before().get(row.proposed.row, 0) for row in rows] == list(range(len(rows)))
+    later = next(row for row in desk.campaign.rows() if row.proposed.row in desk.campaign.failed_before())
+    (header, line) = table([later], {later.proposed.draft: {}}, GOALS, (), desk.campaign)
+    assert line[header.index("why")] == f"{later.proposed.why}; failed once before, tried again"
+    assert any("failed before and tried again" in line for line in told(desk.standing(), GOALS, LAB))
+
+
+def test_an_interval_is_not_told_where_all_results_are_the_same(desk):
+    desk.play(lab_that(lambda asked: [{"value": 0.4} for _ in asked]), 2)
+    lines = [line for line in told(desk.standing(), GOALS, LAB) if "measured once" in line and "90%" in line]
+    assert lines
+    assert all("90% not known" in line for line in lines)
 
 
 def test_distance_is_told_to_a_named_list(ledger, tmp_path):

@@ -26,6 +26,32 @@ def test_each_refused_idea_has_its_reason_and_the_others_go_on():
     assert "pattern" in found.refused["4"]
 
 
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (["iron", "nickel"], "kind is a list, and a text is wanted"),
+        ({"of": "iron"}, "kind is a JSON object, and a text is wanted"),
+        ([[["iron"]]], "kind is a list"),
+        ("iron\0", "kind holds the control character U+0000"),
+        ("iron\x1b[2J", "kind holds the control character U+001B"),
+        ("i" * 1_000_000, "kind is 1,000,000 characters long, and at most 200 are read"),
+        (" ", "has no kind"),
+        (None, "has no kind"),
+    ],
+)
+def test_what_is_no_name_is_refused_with_its_reason(given, why):
+    found = read([{"kind": given}, {"kind": "iron"}, {"kind": 3}], LabSection(goal="minimize y", category=("kind",)))
+    assert [idea.draft for idea in found.ideas] == ["1", "2"]
+    assert found.refused["0"].startswith(why)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), st.lists, max_leaves=4))
+def test_a_reason_is_never_longer_than_a_person_reads(cell):
+    lab = LabSection(goal="minimize y", category=("kind",), composition="f", number=("T",))
+    found = read([{"kind": "x", "f": "NiFe", "T": 1}, {"kind": cell, "f": cell, "T": "9" * 5_000}], lab)
+    assert len(found.refused["1"]) <= 300
+
+
 def test_the_same_composition_in_other_words_is_one_idea():
     found = read(
         [
@@ -176,8 +202,10 @@ def test_ideas_read_as_they_come_are_those_read_at_once(rows: list[object], rng)
             coming.ideas(listed(drafts))
         assert "none of" in error.what
         return
-    found = coming.ideas(Listed([(draft, name) for draft, name, _ in drafts], contents.__getitem__))
-    assert (found.ideas, found.refused, found.folded) == (at_once.ideas, at_once.refused, at_once.folded)
+    here = Listed([(draft, name) for draft, name, _ in drafts], contents.__getitem__)
+    found, again = coming.ideas(here), coming.ideas(here)  # the second time it is empty, and reads them anew
+    for one in (found, again):
+        assert (one.ideas, one.refused, one.folded) == (at_once.ideas, at_once.refused, at_once.folded)
     assert found.columns.elements == at_once.columns.elements
     assert np.array_equal(found.columns.fractions, at_once.columns.fractions)
     assert found.columns.numbers["T"].tolist() == at_once.columns.numbers["T"].tolist()

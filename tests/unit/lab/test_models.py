@@ -1,13 +1,18 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import check_grad
 
+from tamis.errors import BriefError
 from tamis.lab import gp
-from tamis.lab.batch import leaders_to_repeat, next_batch, shortlist, spread
+from tamis.lab.bank import bank_of
+from tamis.lab.batch import leaders_to_repeat, next_batch, shortlist
 from tamis.lab.features import Columns, Named, element_table, features_of
-from tamis.lab.surrogate import MEMBERS, FitError, Seen, learn
+from tamis.lab.settings import MEMBERS
+from tamis.lab.surrogate import Believer, FitError, Seen, learn
 from tamis.lab.track import PRIOR, Past, coverage, weights, width
 from tamis.lab.trade import Bench, Trade
 
@@ -166,12 +171,6 @@ def test_a_batch_looks_at_different_trade_offs_between_two_goals():
     assert x.min() < 0.5 < x.max()
 
 
-def test_the_first_batch_is_spread_over_the_ideas():
-    picks = [p.row for p in spread(FEATURES, np.array([], dtype=int), np.arange(225), 5, rng=np.random.default_rng(0))]
-    x = FEATURES.main.x[picks]
-    assert gp.squared_distances(x, x)[np.triu_indices(5, 1)].min() > 1.0
-
-
 def test_names_and_elements_become_features_of_like_spread():
     columns = Columns(
         count=4,
@@ -210,3 +209,75 @@ def test_coverage_counts_each_result_against_the_interval_given_before_it():
     assert coverage([], 0.9) is None
     wild = [past(5.0, 1)] * 10 + [past(1.0, 2)] * 10
     assert coverage(wild, 0.9) == 0.5
+
+
+def near_the_top(best: int, count: int = 60):
+    """So many ideas around `best`: the models know well that nothing beats it."""
+    x = FEATURES.main.x
+    return np.argsort(((x - x[best]) ** 2).sum(axis=1))[:count]
+
+
+def test_a_leader_that_is_likely_to_be_beaten_is_not_repeated_yet():
+    rows = some(6)
+    whys = [pick.why for pick in next_batch(bench(rows), [model_of(rows)], 8, repeats=1)]
+    assert "repeat" not in whys
+    assert len(whys) == 8
+
+
+def test_a_leader_that_is_likely_to_stay_is_repeated():
+    best = int(np.argmax(TRUTH))
+    rows = near_the_top(best)
+    first = next_batch(bench(rows), [model_of(rows)], 8, repeats=1)[0]
+    assert (first.why, first.row) == ("repeat", best)
+
+
+def test_when_the_campaign_ends_the_leader_is_repeated_all_the_same():
+    rows = some(6)
+    first = next_batch(bench(rows), [model_of(rows)], 8, repeats=1, ending=True)[0]
+    assert first.why == "repeat"
+    assert first.row in rows
+
+
+def test_a_leader_that_is_good_enough_is_repeated_although_better_ones_may_be_left():
+    rows = some(12)
+    enough = float(np.sort(TRUTH[rows])[-3])
+    goal = replace(bench(rows), caps=(enough - 0.05,))
+    assert next_batch(goal, [model_of(rows)], 8, repeats=1)[0].why == "repeat"
+    assert next_batch(bench(rows), [model_of(rows)], 8, repeats=1)[0].why != "repeat"
+
+
+def test_a_brief_may_name_the_models_and_their_words_weigh_one_together():
+    bank = bank_of(("gp", "trees"))
+    assert [one.name for one in bank.surrogates] == ["gp", "trees"]
+    assert sum(bank.prior.values()) == pytest.approx(1.0)
+    seen = seen_at(some(25))
+    model = learn(FEATURES, seen, bank.prior, rng=np.random.default_rng(0), bank=bank)
+    assert set(model.by_member(np.arange(3))) == {"gp", "trees"}
+
+
+def test_the_average_of_models_that_are_not_there_is_refused():
+    with pytest.raises(BriefError, match="average"):
+        bank_of(("gp", "average"))
+
+
+@pytest.mark.parametrize("name", ["botorch", "baybe"])
+def test_a_model_that_is_not_installed_is_told_with_how_to_get_it(name, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(BriefError, match=f"{name} is not installed") as told:
+        bank_of((*MEMBERS, name))
+    assert "pip install" in told.value.hint
+
+
+def test_trees_alone_still_know_what_is_held():
+    bank = bank_of(("trees",))
+    model = learn(FEATURES, seen_at(some(25)), bank.prior, rng=np.random.default_rng(0), bank=bank)
+    held = Believer(model, np.arange(COLUMNS.count))
+    held.hold(3)
+    assert held.left[3] < held.left.max() <= 1.0
+    assert model.noise_sd > 0
+
+
+def test_a_model_that_joins_later_weighs_as_the_others_do_on_the_average_before():
+    past = [Past(0.0, 1.0, {"gp": (0.0, 1.0), "trees": (3.0, 1.0)}, 0.0) for _ in range(4)]
+    found = weights(past, {"gp": 0.5, "trees": 0.25, "botorch": 0.25})
+    assert found["trees"] < found["botorch"] < found["gp"]

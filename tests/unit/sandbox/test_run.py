@@ -1,6 +1,7 @@
 """Running drafts on programs: outcomes told apart, nothing lost by a death, nothing of one program in the next."""
 
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -332,13 +333,16 @@ def test_a_busy_machine_costs_a_draft_nothing() -> None:
 def test_folders_of_supervisors_that_were_killed_are_cleared_up(tmp_path: Path, monkeypatch: Any) -> None:
     import tempfile
 
+    from tamis.sandbox.leftovers import OwnFolder
+
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    dead = 2**22 + 1  # above the highest pid there can be
-    for pid, hours in ((dead, 2), (dead, 0), (os.getpid(), 2)):
-        folder = tmp_path / f"tamis-box-{pid}-{hours}"
-        folder.mkdir()
-        os.utime(folder, (time.time() - 3600 * hours,) * 2)
-    with Sandbox(LIMITS, module="draft", workers=1) as made:
-        run(made, "def f(): return 1", (call("f"),))
-    left = {path.name for path in tmp_path.iterdir()}
-    assert left == {f"tamis-box-{dead}-0", f"tamis-box-{os.getpid()}-2"}
+    making = f"import tempfile; tempfile.tempdir = {str(tmp_path)!r}\nfrom tamis.sandbox.leftovers import OwnFolder\n"
+    killed = "own = OwnFolder('tamis-box.'); (own.path / 'x').write_text('x'); import os; os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", making + killed], check=False)
+    (left,) = tmp_path.iterdir()
+    with OwnFolder("tamis-box.") as held, OwnFolder("tamis-tests.") as other:
+        assert not left.exists()
+        with Sandbox(LIMITS, module="draft", workers=1) as made:
+            run(made, "def f(): return 1", (call("f"),))
+        assert {path.name for path in tmp_path.iterdir()} == {held.path.name, other.path.name}
+    assert list(tmp_path.iterdir()) == []

@@ -97,7 +97,7 @@ def test_finish_reasons_are_kept(tmp_path: Path, reason: str | None, finish: str
         (b'{"text": "a", "finish_reason": "eaten"}', "has the finish_reason 'eaten'", "check"),
         (b'{"text": "' + b"a" * 2_000 + b'"}', "is 0.0 MB, and a draft may have 0.001 MB", "budget"),
         (b'{"text": "' + b"a" * 200_000 + b'"}', "is a line longer than", "budget"),
-        (b'{"text": "a", "x": ' + b"[" * 5_000 + b"]" * 5_000 + b"}", "is not JSON", "person"),
+        (b'{"text": "a", "x": ' + b"[" * 15_000 + b"]" * 15_000 + b"}", "is not JSON", "person"),
     ],
 )
 def test_a_bad_line_is_one_bad_draft_named_by_its_line(tmp_path: Path, line: bytes, problem: str, fault: str) -> None:

@@ -117,9 +117,10 @@ class Draft:
         self._state: State | None = None
 
     def seed(self) -> None:
-        """The same random numbers in every run, for a draft that has to do with any."""
+        """The same random numbers in every run under one hash seed, for a draft that has to do with any; others where
+        hashes are others too, so that what hangs on either shows."""
         if self._random:
-            importlib.import_module("random").seed(0)
+            importlib.import_module("random").seed(sys.flags.hash_randomization)
 
     def changed(self) -> bool:
         """Whether the module is no longer as it was imported."""
