@@ -23,7 +23,7 @@ class _Line(msgspec.Struct):
     back: list[int] = []
 
 
-PLAY = "batch failures features formulas front gp ideas molecules plan rows start surrogate texts track trade"
+PLAY = "batch failures features formulas front gp ideas molecules plan rows surrogate texts track trade"
 """The modules that decide what is measured next; the others only tell it."""
 
 

@@ -6,12 +6,10 @@ and no odds are stated, since there is no record of how such choices came out.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
 
 import msgspec
 
 from tamis.behaviour import answers, stdin
-from tamis.behaviour.asking import taken_back_before
 from tamis.behaviour.clash import counting
 from tamis.behaviour.lab import Lab
 from tamis.behaviour.observe import Observer
@@ -85,7 +83,7 @@ class ProgramDesk(SoftwareDesk):
         not."""
         folder = self._run.loaded.tests or self._run.loaded.folder / "tests"
         before: dict[str, set[str | None]] = {}
-        for one in chain(taken_back_before(self._run), told):
+        for one in told:
             before.setdefault(stdin.input_of(one.program), set()).add(_written(one))
         for one in (told[i] for i in counting(told)):
             written = _written(one)

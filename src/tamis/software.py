@@ -13,9 +13,17 @@ from dataclasses import dataclass
 from itertools import chain
 
 from tamis.behaviour import answers, next_round, symbolic
-from tamis.behaviour.asking import converse, take_back, taken_back_before, told_before
+from tamis.behaviour.asking import converse, told_before
 from tamis.behaviour.camps import Camp, camps_of
-from tamis.behaviour.choice import Chosen, choice_of, chosen_of, nothing_to_call, question_of, with_unstable
+from tamis.behaviour.choice import (
+    Chosen,
+    choice_of,
+    chosen_of,
+    nothing_settled,
+    nothing_to_call,
+    question_of,
+    with_unstable,
+)
 from tamis.behaviour.decisions import Decision, decisions_of
 from tamis.behaviour.ground import ground_of
 from tamis.behaviour.grow import Budget, explore
@@ -33,7 +41,7 @@ from tamis.checks.base import Found
 from tamis.checks.cases import CasesCheck
 from tamis.checks.tests import TestsCheck
 from tamis.clock import OpenSpan
-from tamis.errors import BriefError
+from tamis.errors import BriefError, boundary
 from tamis.reading import Pool
 from tamis.records import Choice, Draft, Held, NoAnswer, Question, Spec
 from tamis.run import Run
@@ -53,17 +61,15 @@ class Seen:
 
 class SoftwareDesk:
     """The software desk of one run. It starts its sandbox when one is first needed; `close` ends it. Without an
-    `owner` nobody is asked. `anew` are the numbers of answers that are taken back, to be asked about again. `fit` are
-    the numbers that its odds rest on."""
+    `owner` nobody is asked. `fit` are the numbers that its odds rest on."""
 
     fit: Fit = FITTED
 
-    def __init__(self, run: Run, *, owner: Owner | None = None, anew: Sequence[int] = ()) -> None:
+    def __init__(self, run: Run, *, owner: Owner | None = None) -> None:
         if run.loaded.settings.behaviour.crosshair:
             symbolic.demand()
         self._run = run
         self._owner = owner
-        self._anew = take_back(run, anew)
         self._open = ExitStack()
         self._box: Sandbox | None = None
         self._passed = 0
@@ -154,6 +160,8 @@ class SoftwareDesk:
         camps, questions = camps_of(seen.matrix), self._questions(pool, seen)
         if not seen.matrix.programs:
             return self._record(pool, passed, nothing_to_call(camps), camps)
+        if seen.matrix.is_unsettled():
+            return self._record(pool, passed, nothing_settled(len(passed)), camps)
         unstable = self._tell_unstable(pool, seen.matrix)
         inquiry = self._inquiry(pool, seen, observe, again)
         if self._owner is not None:
@@ -237,7 +245,6 @@ class SoftwareDesk:
             fit=self.fit,
             broke=len(pool.drafts) - len(pool.with_folded(seen.matrix.drafts)),
             told=told_before(self._run),
-            anew=self._anew,
         )
 
     def _lab(self, pool: Pool, drafts: Sequence[str]) -> Lab:
@@ -259,7 +266,7 @@ class SoftwareDesk:
     def _keep(self, inquiry: Inquiry, chosen: Chosen, observe: Observer, surface: Surface) -> None:
         """What the owner keeps: her answers as tests, and the next round's brief where no draft is right."""
         loaded = self._run.loaded
-        if not inquiry.told and not self._anew:
+        if not inquiry.told:
             return
         verdict = inquiry.verdict()
         best = chosen.draft or verdict.near[0][0]
@@ -268,7 +275,9 @@ class SoftwareDesk:
             names = {draft.id: draft.name for draft in self._run.ledger.all(Draft, about=loaded.brief.id)}
             near = [(names[draft], [inquiry.told[place] for place in against]) for draft, against in verdict.near]
             text = next_round.next_brief(loaded.brief.text, inquiry.told, near)
-            (loaded.folder / next_round.FILE_NAME).write_text(text, encoding="utf-8")
+            path = loaded.folder / next_round.FILE_NAME
+            with boundary(BriefError, f"writing {path}"):
+                path.write_text(text, encoding="utf-8")
 
     def _keep_answers(
         self, told: Sequence[Told], clash: Sequence[int], outcomes: answers.Outcomes, surface: Surface
@@ -280,7 +289,6 @@ class SoftwareDesk:
             module=loaded.module,
             outcomes=outcomes,
             exceptions=surface.exceptions,
-            taken_back=list(taken_back_before(self._run)),
             clash=clash,
         )
 
@@ -330,7 +338,7 @@ class SoftwareDesk:
 
     def _given_tests(self) -> Mapping[str, bytes]:
         """The owner's tests. Answers that the ledger knows are evidence of their own and no given tests."""
-        known = any(True for _ in chain(told_before(self._run), taken_back_before(self._run)))
+        known = any(True for _ in told_before(self._run))
         files = self._run.loaded.test_files
         if not known:
             return files

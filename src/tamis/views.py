@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from tamis.behaviour.asking import calls_of, told_in, without_taken_back
+from tamis.behaviour.asking import calls_of, told_in
 from tamis.behaviour.words import outcome_said
 from tamis.errors import LedgerError
 from tamis.ledger import Ledger
@@ -152,9 +152,6 @@ class Kept:
             if evidence.check.name == "pool":
                 pool = evidence.drafts
             match evidence:
-                case Evidence(answer=Said() as said, question=str(question), supersedes=str()):
-                    self.said[question] = without_taken_back(self.said.get(question, []), said)
-                    self.asked.discard(said.decision)
                 case Evidence(answer=Said() as said, question=str(question)):
                     self.said.setdefault(question, []).append(said)
                     self.asked.add(said.decision)

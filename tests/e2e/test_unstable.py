@@ -53,3 +53,20 @@ def test_unstable_drafts_are_named_and_the_others_told_apart_as_ever(tamis: Tami
     shown = tamis("show", brief, "by_chance")
     assert "but it is unstable: fee(" in shown.stdout
     assert "steady" in shown.stdout
+
+
+def test_of_drafts_that_all_hang_on_chance_none_is_chosen_and_no_odds_are_stated(tamis: Tamis, tmp_path: Path) -> None:
+    brief = tmp_path / "fees"
+    (brief / "drafts").mkdir(parents=True)
+    (brief / "BRIEF.md").write_text(BRIEF)
+    (brief / "tamis.toml").write_text("[behaviour]\ncalls = 300\n")
+    for k in range(1, 5):
+        source = RIGHT.replace("return min", f"return random.choice((0, {k})) + min")
+        (brief / "drafts" / f"r{k}.py").write_text(source)
+    (tmp_path / "owner.py").write_text(RIGHT)
+    ran = tamis("run", brief, "--owner", tmp_path / "owner.py", "--json", "out.json")
+    assert ran.returncode == 3, ran.stdout + ran.stderr
+    assert "all 4 drafts do one thing in a run and another in the next" in ran.stdout
+    choice = json.loads((tmp_path / "out.json").read_text())["choice"]
+    assert choice["draft"] is None
+    assert choice["odds"] is None or choice["odds"]["p"] is None

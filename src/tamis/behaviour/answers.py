@@ -53,15 +53,14 @@ def keep(
     module: str,
     outcomes: Outcomes,
     exceptions: Collection[str],
-    taken_back: Sequence[Told] = (),
     clash: Sequence[int] = (),
 ) -> Path | None:
     """Adds what was answered to the file in `folder`, and gives its path; None where there is nothing to keep. The
-    `exceptions` are those that the module itself has. Tests of what was `taken_back`, or answered otherwise since, go.
+    `exceptions` are those that the module itself has. Tests of what was answered otherwise since go.
     `clash` are the places in `told` of answers that no draft meets all of. Raises BriefError where the file can't be
     read or written."""
     tests = checked(told)
-    gone = [test for test in as_answered([*taken_back, *told]) if test not in tests]
+    gone = [test for test in as_answered(told) if test not in tests]
     path = folder / FILE_NAME
     if not tests and not path.exists():
         return None
@@ -95,13 +94,16 @@ def with_tests(
 
 
 def without_tests(before: str, gone: Iterable[Checked], *, outcomes: Outcomes, exceptions: Collection[str]) -> str:
-    """The file's text without those of these tests that stand there as they were written."""
+    """The file's text without those of these tests that stand there as they were written: with nothing added, above
+    or below."""
     body, known = _split(before)
     left = [i for i in known]
     for test in gone:
         if test.id in left:
             _, _, calls = _test(test, set(), outcomes, _BUILTINS | set(exceptions)).partition("\n")
-            shorter = re.sub(rf"\n*^def test_\w+\(\):\n{re.escape(calls)}$", "", body, count=1, flags=re.M)
+            shorter = re.sub(
+                rf"(?:\A|\n\n\n)def test_\w+\(\):\n{re.escape(calls)}(?=\n*(?:\Z|\n\n\S))", "", body, count=1
+            )
             if shorter != body:
                 body, left = shorter, [i for i in left if i != test.id]
     return before if left == known else f"{body.rstrip()}\n\n\n{WRITTEN}{' '.join(left)}\n"
@@ -111,9 +113,8 @@ def with_clash(text: str, told: Sequence[Told], clash: Sequence[int]) -> str:
     """The file's text with the answers that clash named before its last line, and no others."""
     *lines, last = [line for line in text.splitlines() if not line.startswith(CLASH)] or [""]
     if clash:
-        numbers = ",".join(str(i + 1) for i in clash)
         many = "this answer" if len(clash) == 1 else "all of these answers"
-        lines.append(f"{CLASH}no draft does {many}; `tamis run` with `--anew {numbers}` asks again")
+        lines.append(f"{CLASH}no draft does {many}")
         lines += [f"{CLASH}{i + 1}. {in_short(told[i])}" for i in clash]
     return "\n".join([*lines, last]) + "\n"
 

@@ -8,10 +8,8 @@ import msgspec
 
 from tamis.behaviour.inquiry import Inquiry
 from tamis.behaviour.owner import Ask, LineAnswer, Owner, Page, Told
-from tamis.behaviour.programs import key_of
 from tamis.behaviour.wording import witness_source
 from tamis.behaviour.words import names_of, outcome_said, said
-from tamis.errors import UsageError
 from tamis.records import Evidence, Question, Said, Spec, digest
 from tamis.run import Run
 
@@ -19,50 +17,14 @@ ASKED = Spec(kind="check", name="asked", version="1")
 """What the owner was asked. Its evidence names no draft, for it bears on them all."""
 
 
-TAKEN_BACK = "taken back"
-"""What a `Said` says that takes back an answer: the one in the evidence that it supersedes, as far as it tells it."""
-
-
 def told_before(run: Run) -> Iterator[Told]:
-    """What the owner said over this brief in earlier runs, in order, without what she took back since."""
-    said = [evidence for evidence in run.ledger.all(Evidence) if isinstance(evidence.answer, Said)]
-    gone = {one.id for evidence in said if evidence.supersedes is not None for one in _told_by(evidence)}
-    for evidence in said:
-        if evidence.supersedes is None:
-            yield from (one for one in _told_by(evidence) if one.id not in gone)
-
-
-def taken_back_before(run: Run) -> Iterator[Told]:
-    """What she said and took back."""
+    """What the owner said over this brief in earlier runs, in order; what she said twice, once."""
+    known: set[str] = set()
     for evidence in run.ledger.all(Evidence):
-        if evidence.supersedes is not None:
-            yield from _told_by(evidence)
-
-
-def take_back(run: Run, numbers: Sequence[int]) -> list[Told]:
-    """Takes back answers, by their numbers from 1 among those that stand, and whatever else was answered about the same
-    calls; gives the last about each. Nothing is deleted: that she took them back is recorded. Raises UsageError where
-    there is no such answer."""
-    standing = list(told_before(run))
-    if missing := [number for number in numbers if not 1 <= number <= len(standing)]:
-        known = f"there are {len(standing)}, numbered from 1" if standing else "nothing was answered yet"
-        raise UsageError(f"no answer {missing[0]} to ask anew: {known}")
-    about = {key_of(standing[number - 1].program) for number in numbers}
-    found = [one for one in standing if key_of(one.program) in about]
-    where = {one.id: said for said in run.ledger.all(Evidence) for one in _told_by(said) if said.supersedes is None}
-    for one in found:
-        said = where[one.id]
-        answer = Said(words=TAKEN_BACK, told=msgspec.json.encode([one]).decode(), decision=one.decision)
-        evidence = Evidence(
-            id=digest(TAKEN_BACK, said.id, one.id),
-            drafts=(),
-            check=ASKED,
-            answer=answer,
-            question=said.question,
-            supersedes=said.id,
-        )
-        run.ledger.add(evidence)
-    return list({key_of(one.program): one for one in found}.values())
+        for one in _told_by(evidence):
+            if one.id not in known:
+                known.add(one.id)
+                yield one
 
 
 def _told_by(evidence: Evidence) -> list[Told]:
@@ -137,18 +99,6 @@ def _record(run: Run, question: Question, said: Sequence[Sequence[Told]], span: 
 def told_in(text: str) -> list[Told]:
     """What a `Said` keeps, as the inquiry learns it."""
     return msgspec.json.decode(text, type=list[Told])
-
-
-def without_taken_back(said: Sequence[Said], back: Said) -> list[Said]:
-    """What was said without those answers that `back` takes back; one of which nothing is left goes."""
-    gone = {one.id for one in told_in(back.told)}
-    found: list[Said] = []
-    for one in said:
-        left = [told for told in told_in(one.told) if told.id not in gone]
-        if left:
-            words = agreed(left)
-            found.append(Said(words=words, told=msgspec.json.encode(left).decode(), decision=one.decision))
-    return found
 
 
 def in_words(one: Told) -> str:

@@ -80,15 +80,13 @@ class Beliefs:
         fit: Fit = FITTED,
         broke: int = 0,
         told: Iterable[Told] = (),
-        anew: Sequence[Told] = (),
     ) -> None:
-        """`told` is what the owner answered before, `anew` what she took back, to be asked about first."""
+        """`told` is what the owner answered before."""
         self.choosing = choosing or Choosing()
         self.fit = fit
         self.ground = ground
         self._run, self._again_run, self._lab, self._broke = run, again, lab, broke
         self._waivers: list[Waiver] = []
-        self._anew = tuple(anew)
         self._open = [d for d in decisions if d.state == "open"]
         self._asks, self._also = self._candidates()
         self._camp_up()

@@ -43,6 +43,15 @@ def with_unstable(chosen: Chosen, names: Sequence[str]) -> Chosen:
     return msgspec.structs.replace(chosen, because=because)
 
 
+def nothing_settled(drafts: int) -> Chosen:
+    """Where no draft does the same twice."""
+    why = (
+        f"all {drafts} drafts do one thing in a run and another in the next, given the very same calls: nothing can be "
+        "told of them (does what they do hang on chance, or on the clock?)"
+    )
+    return Chosen(draft=None, because=why)
+
+
 def nothing_to_call(camps: Sequence[Camp]) -> Chosen:
     """Where no input could be made, nothing tells the drafts apart, and all that is known is that they passed."""
     (camp,) = camps

@@ -1,6 +1,6 @@
 """Clash. Answers that no draft meets all of: either no draft is right, or one of the answers is not meant.
 
-Of all that was answered a few are enough to show it. They are told to the owner, who can take one back.
+Of all that was answered a few are enough to show it. They are told to the owner, who is asked each of them once more.
 """
 
 from collections.abc import Collection, Sequence
@@ -52,16 +52,14 @@ def why_again(told: Sequence[Told], clash: Sequence[int], place: int) -> str:
 
 
 def clash_said(told: Sequence[Told], clash: Sequence[int], tested: Collection[Program]) -> str:
-    """The clash in a sentence, with the numbers by which the owner can take an answer back. `tested` are the programs
-    that her given tests run."""
+    """The clash in a sentence. `tested` are the programs that the owner's given tests run."""
     texts = [in_short(told[i]) for i in clash]
     numbers = ",".join(str(i + 1) for i in clash)
-    again = f"(--anew {numbers} asks again)"
     if len(texts) == 1:
         last = told[clash[0]].program
         given = any(program[: len(last)] == last for program in tested)
         why = ", and a given test makes these very calls" if given else ""
-        return f"no draft does what answer {numbers} says, {texts[0]}{why} {again}"
+        return f"no draft does what answer {numbers} says, {texts[0]}{why}"
     all_of = "both" if len(texts) == 2 else "all of"
     some = f"{', '.join(texts[:-1])} and {texts[-1]}"
-    return f"answers {numbers.replace(',', ', ')} clash, no draft does {all_of} {some} {again}"
+    return f"answers {numbers.replace(',', ', ')} clash, no draft does {all_of} {some}"

@@ -326,7 +326,7 @@ def preparing(program: Program, steps: Ints, nothing: int) -> int:
 
 def ground_of(matrix: Matrix) -> Ground:
     """The programs of a matrix that the brief allows. What an unstable draft did is left untold; a program in which
-    most are unstable is left out."""
+    all are unstable is left out."""
     ground = Ground(matrix.drafts, matrix.keys, frozenset(matrix.unstable_drafts()))
     nothing = matrix.keys.of(b'["=",null]')
     for p, (program, column) in enumerate(zip(matrix.programs, matrix.columns, strict=True)):

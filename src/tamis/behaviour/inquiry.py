@@ -13,7 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from tamis.behaviour.beliefs import Beliefs, Choosing, Runner
-from tamis.behaviour.clash import counting, in_short, smallest_clash, why_again
+from tamis.behaviour.clash import counting, smallest_clash, why_again
 from tamis.behaviour.ground import UNTOLD, Ints
 from tamis.behaviour.odds import Posterior
 from tamis.behaviour.owner import (
@@ -74,7 +74,6 @@ class Inquiry(Beliefs):
         if self._waiting is not None:
             return self._waiting
         self._take_up_doubts()
-        self._take_up_anew()
         self._take_up_clash()
         if self._again and self.questions < self.choosing.budget:  # however little is left: two slips look like that
             return self._wait(self._again[0])
@@ -266,14 +265,6 @@ class Inquiry(Beliefs):
                 others = [clue for clue in self.clues if clue.group != one.decision]
                 nothing = np.zeros(len(self.ground.drafts))
                 self._doubt(self._posterior(others, nothing), one)
-
-    def _take_up_anew(self) -> None:
-        """Answers that she took back are asked about again."""
-        for one in self._anew:
-            self._asked_again.add(one.decision)
-            ask = self._asked_like(one.program, self._leader(), one)
-            self._again.append(replace(ask, why=f"you took back {in_short(one)}"))
-        self._anew = ()
 
     def _take_up_clash(self) -> None:
         """Where no draft does all that was answered, the answers that show it are each asked again in the same calls,

@@ -3,7 +3,7 @@
 Equal numbers in a column mean the same behaviour, by type and value; the words of an exception's message don't count.
 Drafts that behave alike in a program share what is stored, so a matrix costs memory by the behaviours seen, not by
 its cells. A cell that differs between two runs under two hash seeds is unstable, and never parts drafts: it tells
-nothing of the draft there. Where most drafts are unstable in a program, that is the program's doing, elsewhere theirs.
+nothing of the draft there. Where all drafts are unstable in a program, that is the program's doing, elsewhere theirs.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -77,8 +77,8 @@ class Column:
         return frozenset(self.second)
 
     def is_unsettled(self) -> bool:
-        """Whether it is the program that makes drafts unstable: most are, so none of them is to blame."""
-        return 2 * len(self.second) > len(self.row)
+        """Whether it is the program that makes drafts unstable: all are, so none of them is to blame."""
+        return len(self.second) == len(self.row)
 
     def run_again(self, rans: Mapping[int, bytes], keys: Keys) -> None:
         """Takes another run in some drafts, by position: those that behave otherwise in it are unstable."""
@@ -186,6 +186,11 @@ class Matrix:
         for p, column in enumerate(self.columns):
             out[sorted(column.unstable), p] = True
         return out
+
+    def is_unsettled(self) -> bool:
+        """Whether all drafts do one thing in a run and another in the next in most programs: what is left tells little
+        of them."""
+        return 2 * sum(column.is_unsettled() for column in self.columns) > len(self.columns)
 
     def unstable_drafts(self) -> dict[str, tuple[int, ...]]:
         """The drafts that are unstable by their own doing, with the programs in which they are."""

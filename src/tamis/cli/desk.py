@@ -1,13 +1,12 @@
 """Which desk a brief goes to, who is there to answer, and how each desk says where it stands."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
 
 from tamis.cli import show
 from tamis.desks import BenchDesk, Desk, TasteDesk
-from tamis.errors import UsageError
 from tamis.lab.desk import Standing
 from tamis.ledger import Ledger
 from tamis.records import Draft
@@ -18,18 +17,13 @@ View = RunView | dict[str, object]
 """What `--json` writes: the view that all desks share, with what the desk adds."""
 
 
-def desk_of(owner: str, *, batches: int | None = None, anew: Sequence[int] = ()) -> Callable[[Run], Desk]:
-    """Makes the desk of a run. `owner` is "none", "terminal" or a file of Python, which each desk asks in its way.
-    `anew` are the numbers of answers that are taken back and asked about again, which is software's alone."""
+def desk_of(owner: str, *, batches: int | None = None) -> Callable[[Run], Desk]:
+    """Makes the desk of a run. `owner` is "none", "terminal" or a file of Python, which each desk asks in its way."""
 
     def make(run: Run) -> Desk:
-        if anew and run.loaded.brief.desk != "software":
-            raise UsageError(
-                f"--anew is for questions about software, and this brief's desk is {run.loaded.brief.desk}"
-            )
         match run.loaded.brief.desk:
             case "software":
-                return _software(run, owner, anew)
+                return _software(run, owner)
             case "prose":
                 return _prose(run, owner)
             case "lab":
@@ -38,7 +32,7 @@ def desk_of(owner: str, *, batches: int | None = None, anew: Sequence[int] = ())
     return make
 
 
-def _software(run: Run, owner: str, anew: Sequence[int]) -> Desk:
+def _software(run: Run, owner: str) -> Desk:
     from tamis.behaviour.owner import file_owner  # noqa: PLC0415 - each desk's models are loaded for it alone
     from tamis.cli.ask import TerminalOwner  # noqa: PLC0415
     from tamis.programs import ProgramDesk  # noqa: PLC0415
@@ -47,12 +41,12 @@ def _software(run: Run, owner: str, anew: Sequence[int]) -> Desk:
     desk = ProgramDesk if run.loaded.settings.draft.command else SoftwareDesk
     match owner:
         case "none":
-            return desk(run, anew=anew)
+            return desk(run)
         case "terminal":
             terminal = TerminalOwner(show.out, progress=run.progress, name_of=_names(run))
-            return desk(run, owner=terminal, anew=anew)
+            return desk(run, owner=terminal)
         case _:
-            return desk(run, owner=file_owner(Path(owner)), anew=anew)
+            return desk(run, owner=file_owner(Path(owner)))
 
 
 def _names(run: Run) -> Callable[[str], str]:

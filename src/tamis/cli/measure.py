@@ -60,7 +60,7 @@ def measure_command(
         reads = [(path, desk.take_sheet(path, by=name)) for path in sheets]
         # what a kill kept from being proposed is proposed when the same sheet comes again
         due = any(read.events for _, read in reads) or (bool(reads) and not desk.awaited())
-        rows = desk.next_batch() if propose and due else []
+        rows = desk.batch_to_measure() if propose and due else []
         standing = desk.standing(sheets=[desk.write_sheet(rows)] if rows else [])
         report = write_report(Kept(ledger), ledger, loaded.folder)
         view, lines = lab_view(standing, goals_of(lab)), list(told(standing, goals_of(lab), lab))

@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Annotated
 
 import msgspec
@@ -14,7 +14,6 @@ from tamis.cli import screens, show
 from tamis.cli.desk import desk_of, seen
 from tamis.cli.options import DeskName, Folder, Json
 from tamis.cli.writing import Count, WriterName, how_it_ended, overruled, writer_of
-from tamis.errors import UsageError
 from tamis.ledger import Ledger
 from tamis.programs import ANSWER
 from tamis.records import Choice
@@ -36,10 +35,6 @@ Budget = Annotated[
     int | None, typer.Option(min=0, help="at most so many questions, or comparisons; overrules tamis.toml")
 ]
 Odds = Annotated[float | None, typer.Option(min=0.01, max=0.999, help="when to stop asking; overrules tamis.toml")]
-Anew = Annotated[
-    str | None,
-    typer.Option(metavar="N,N", help="take back answers, by their numbers, and ask about them again"),
-]
 Batches = Annotated[int | None, typer.Option(min=1, help="play a lab's campaign until it has so many batches")]
 
 CHOSEN, OPEN = 0, 3
@@ -53,7 +48,6 @@ def run_command(
     odds: Odds = None,
     desk: DeskName = None,
     batches: Batches = None,
-    anew: Anew = None,
     writer: WriterName = None,
     n: Count = None,
     json: Json = None,
@@ -62,9 +56,7 @@ def run_command(
     stands in tamis.toml, it writes what is missing."""
     loaded = overruled(_with_choices(load_brief(folder, desk=desk), budget=budget, odds=odds), n=n)
     made = writer_of(loaded, writer)
-    choice, still_open = run_brief(
-        loaded, owner=_owner(owner, json), batches=batches, anew=_numbers(anew), writer=made, json=json
-    )
+    choice, still_open = run_brief(loaded, owner=_owner(owner, json), batches=batches, writer=made, json=json)
     raise typer.Exit(OPEN if still_open or choice.draft is None else CHOSEN)
 
 
@@ -73,7 +65,6 @@ def run_brief(
     *,
     owner: str,
     batches: int | None = None,
-    anew: Sequence[int] = (),
     writer: Writer | None = None,
     json: str | None = None,
 ) -> tuple[Choice, bool]:
@@ -85,7 +76,7 @@ def run_brief(
         with (
             show.Watching() as progress,
             Sieve(
-                loaded, ledger, Together(loaded, writer), desk_of(owner, batches=batches, anew=anew), progress=progress
+                loaded, ledger, Together(loaded, writer), desk_of(owner, batches=batches), progress=progress
             ) as sieve,
         ):
             choice = asyncio.run(sieve.run())
@@ -129,14 +120,6 @@ def _with_choices(loaded: LoadedBrief, *, budget: int | None, odds: float | None
     )
     taste = settings.taste if budget is None else msgspec.structs.replace(settings.taste, budget=budget)
     return msgspec.structs.replace(loaded, settings=msgspec.structs.replace(settings, choose=choose, taste=taste))
-
-
-def _numbers(text: str | None) -> tuple[int, ...]:
-    """`2,5` as numbers. Raises UsageError where it is something else."""
-    parts = [part.strip() for part in text.split(",")] if text is not None else []
-    if wrong := [part for part in parts if not part.isdecimal()]:
-        raise UsageError(f"--anew takes numbers of answers, like 2,5; not {wrong[0]!r}")
-    return tuple(dict.fromkeys(map(int, parts)))
 
 
 def _owner(name: str | None, json: str | None) -> str:

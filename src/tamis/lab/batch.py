@@ -1,12 +1,12 @@
 """The next batch: which ideas are worth the places on the bench.
 
-One rule for all: take the idea with the highest mean + κ·sd, hold it at its predicted mean, and take the next. What
-is on the bench already is held likewise. One place in eight goes to repeating the leaders, because nothing is verified
-until it was measured twice, but only once they are likely to stay the leaders; and one in a batch goes to what the
-models doubt most, with twice the κ, because a campaign that only follows what they expect can settle on a lesser peak
-and stay there.
+One rule for all: take the idea with the highest mean + κ·sd, hold it at its predicted mean, and take the next. What is
+on the bench already is held likewise. Before anything was measured the batch is spread over the ideas. One place in
+eight goes to repeating the leaders, because nothing is verified until it was measured twice, but only once they are
+likely to stay the leaders; and one in a batch goes to what the models doubt most, with twice the κ, because a campaign
+that only follows what they expect can settle on a lesser peak and stay there.
 
-What several goals, costs and failures do to that is in `trade`; what is measured before anything is known, in `start`.
+What several goals, costs and failures do to that is in `trade`.
 """
 
 from collections.abc import Sequence
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tamis.lab import gp
+from tamis.lab.features import Features
 from tamis.lab.gp import Floats, Ints
 from tamis.lab.surrogate import Believer, Guess, Model
 from tamis.lab.trade import Bench, Trade
@@ -37,6 +38,9 @@ so those left out could come in only after thousands of picks."""
 
 ALL_AT_ONCE = 50_000
 """Of more ideas, each model first takes a rough look at all, and a full one at the best of them."""
+
+CHUNK = 100_000
+"""Ideas whose distances are worked out together; all of a million at once would need several copies of the features."""
 
 LEADERS = 3
 """So many of the best are worth a second measurement."""
@@ -59,6 +63,27 @@ class Pick:
     row: int
     why: Why
     guesses: tuple[tuple[Guess, dict[str, Guess]], ...] = ()
+
+
+def spread(features: Features, taken: Ints, free: Ints, want: int, *, rng: np.random.Generator) -> list[Pick]:
+    """Ideas far from each other and from those taken: each is the farthest from all before it."""
+    x = features.main.x
+    near = np.full(len(free), np.inf)
+
+    def take(row: int) -> None:
+        for at in range(0, len(free), CHUNK):
+            part = slice(at, at + CHUNK)
+            near[part] = np.minimum(near[part], ((x[free[part]] - x[row]) ** 2).sum(axis=1))
+
+    for row in taken:
+        take(row)
+    chosen: list[int] = []
+    while len(chosen) < min(want, len(free)):
+        place = int(np.argmax(near)) if len(taken) or chosen else int(rng.integers(len(free)))
+        chosen.append(int(free[place]))
+        take(chosen[-1])
+        near[place] = -1.0
+    return [Pick(row, "spread") for row in chosen]
 
 
 def next_batch(

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from tamis.errors import BriefError
@@ -24,7 +25,7 @@ from tamis.lab.ideas import Cells, Coming, Each, Ideas, Listed, NoneValid, Reade
 from tamis.lab.novelty import distances_to
 from tamis.lab.outlook import Best, Outlook, outlook
 from tamis.lab.owner import StandIn
-from tamis.lab.plan import Learned, choose, proposed, study
+from tamis.lab.plan import Learned, choose, mark_of_idea, proposed, study
 from tamis.lab.settings import LabSection, goals_of
 from tamis.lab.sheet import Read, as_csv, read_cells, read_results, table, write_xlsx
 from tamis.lab.trade import Bench
@@ -55,6 +56,8 @@ class Standing:
     failing: tuple[Failing, ...] = ()
     calendar: Calendar | None = None
     tokens: int = 0
+    gone: tuple[str, ...] = ()
+    """Names of ideas of the campaign that are no longer among the ideas."""
 
 
 class LabDesk:
@@ -80,7 +83,22 @@ class LabDesk:
                 raise
             self._record_ideas(span.id)
         self.campaign = events.load(run.ledger, self._brief)
+        self._gone = self._find_again()
         events.mend(run.ledger, self.campaign, self._units)
+
+    def _find_again(self) -> tuple[str, ...]:
+        """Ideas may come to stand elsewhere in their file, as other drafts: a row goes with the idea of its content.
+        Returns the names of those in the campaign that are nowhere now."""
+        places = self.ideas.places()
+        moved = [row for row in self.campaign.rows() if row.proposed.draft not in places]
+        now = {self._mark(draft): draft for draft in places} if moved else {}
+        for row in moved:
+            if row.proposed.hash in now:
+                row.proposed = msgspec.structs.replace(row.proposed, draft=now[row.proposed.hash])
+        return tuple(dict.fromkeys(row.proposed.name for row in moved if row.proposed.hash not in now))
+
+    def _mark(self, draft: str) -> str:
+        return mark_of_idea(self._hashes[draft])
 
     # what is known of the ideas
 
@@ -123,7 +141,7 @@ class LabDesk:
     def next_batch(self, *, planned: int | None = None) -> list[Row]:
         """Proposes and records the next batch; empty where no idea is left. `planned` is how many batches there are to
         be, where that is not what tamis.toml says."""
-        planned = planned or self._lab.batches
+        planned = self._planned(planned)
         number = len(self.campaign.batches) + 1
         learned = self.learned()
         with self._run.spans.span("ranking", "batch") as span:
@@ -143,6 +161,10 @@ class LabDesk:
         bench = on_the_bench(learned.bench, [pick.row for pick in picks])
         self._learned = (len(self.campaign.events), replace(learned, bench=bench))
         return batch
+
+    def _planned(self, said: int | None) -> int | None:
+        """How many batches there are to be: as tamis.toml has it, more where more were asked for."""
+        return max(said or 0, self._lab.batches or 0) or None
 
     def batch_to_measure(self) -> list[Row]:
         """The batch that the lab should have now: the last one while it was not noted as sent and nothing of it came
@@ -292,9 +314,16 @@ class LabDesk:
             known = distances_to(self._lab, self._run.loaded.folder, self.ideas)
             said = outlook(self.campaign, self.ideas, learned, self._goals, self._lab, known=known)
             choice = self._choice(said, learned)
-        days = calendar(self.campaign, self._lab, now=self._run.clock.now(), planned=planned or self._lab.batches)
+        days = calendar(
+            self.campaign,
+            self._lab,
+            now=self._run.clock.now(),
+            planned=max(planned or 0, self._lab.batches or 0) or None,
+        )
         tokens = sum(draft.tokens or 0 for draft in self._run.ledger.all(Draft, about=self._brief))
-        return Standing(self.ideas, self.campaign, said, tuple(sheets), choice, learned.failing, days, tokens)
+        return Standing(
+            self.ideas, self.campaign, said, tuple(sheets), choice, learned.failing, days, tokens, self._gone
+        )
 
     def _choice(self, said: Outlook, learned: Learned) -> Choice:
         """The best of the ideas that are verified; none before one is."""

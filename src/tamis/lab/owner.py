@@ -61,6 +61,8 @@ class StandIn:
                 f"measure() in {self.where} answered {answer!r} for {row.proposed.name}; a dict or None is expected"
             )
         late = answer.get("late", 0)
+        if not isinstance(late, int) or late < 0:
+            raise CheckError(f"measure() in {self.where} answered late={late!r}; a number of batches is expected")
         try:
             values = {goal.name: _value(goal, answer, goals) for goal in goals}
         except NotANumber as error:

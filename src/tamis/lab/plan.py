@@ -9,14 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from tamis.lab.batch import DOUBT_EVERY, REPEAT_EVERY, Pick, next_batch
+from tamis.lab.batch import DOUBT_EVERY, REPEAT_EVERY, Pick, next_batch, spread
 from tamis.lab.campaign import Campaign, Forecast, Proposed, Row
 from tamis.lab.failures import Failing, chances, failing_kinds
 from tamis.lab.features import Features
 from tamis.lab.gp import Ints
 from tamis.lab.ideas import Ideas
 from tamis.lab.settings import Goal
-from tamis.lab.start import spread
 from tamis.lab.surrogate import BASE, Bank, Model, Seen, learn
 from tamis.lab.track import Past, weights
 from tamis.lab.trade import Bench
@@ -161,12 +160,17 @@ def proposed(
                 row=f"B{batch:02d}-{k:02d}-{blob[:4]}",
                 draft=idea.draft,
                 name=idea.name,
-                hash=f"h{blob[:12]}",  # the letter keeps spreadsheets from reading a number
+                hash=mark_of_idea(blob),
                 why=pick.why,
                 forecasts=forecasts,
             )
         )
     return rows
+
+
+def mark_of_idea(digest: str) -> str:
+    """What names an idea's content on a sheet; the letter keeps spreadsheets from reading a number."""
+    return f"h{digest[:12]}"
 
 
 def past_of(campaign: Campaign, goal: Goal) -> tuple[Past, ...]:

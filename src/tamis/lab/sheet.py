@@ -11,6 +11,7 @@ fractions. The first four are read as what they are, the last is refused.
 import csv
 import difflib
 import io
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -351,9 +352,15 @@ def in_goal_unit(goal: Goal, value: float, unit: str) -> float:
 
 
 def _alike(one: Event, other: Event) -> bool:
-    """Whether both tell the same thing. Where only one of them says when or in which batch, that tells them apart."""
-    alike = one.values == other.values and (one.at, one.lab_batch) == (other.at, other.lab_batch)
-    return alike and (one.kind == "failed") == (other.kind == "failed")
+    """Whether both tell the same thing, perhaps in another unit. What only one of them says of when and in which batch
+    tells nothing apart: it may have been filled in later."""
+    same = one.values.keys() == other.values.keys() and all(
+        math.isclose(value, other.values[goal], rel_tol=1e-9) for goal, value in one.values.items()
+    )
+    where = ((one.at, other.at), (one.lab_batch, other.lab_batch))
+    return (
+        same and (one.kind == "failed") == (other.kind == "failed") and all(a == b or not (a and b) for a, b in where)
+    )
 
 
 def _told(event: Event) -> str:

@@ -24,6 +24,9 @@ FAST, SLOW = 1_000_000, 100
 def told(standing: Standing, goals: Sequence[Goal], lab: LabSection) -> Iterator[str]:
     """The campaign's story."""
     yield from ladder_told(ladder(standing), reasons(standing))
+    if standing.gone:
+        some = ", ".join(standing.gone[:3]) + (f" and {len(standing.gone) - 3} more" if len(standing.gone) > 3 else "")
+        yield f"  no longer among the ideas, so nothing is learned from their results: {some}"
     yield from batches_told(standing.campaign, goals)
     yield from _best_told(standing, goals)
     yield from _doubt_told(standing)

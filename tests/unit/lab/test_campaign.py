@@ -103,6 +103,17 @@ def test_the_same_sheet_uploaded_twice_changes_nothing(desk, sheet, ledger):
     assert ledger.position() <= before + 1  # the span of having looked
 
 
+@pytest.mark.parametrize(
+    "again", [{"overpotential_V": "410", "unit": "mV"}, {"lab_batch": "L7"}, {"measured_at": "2026-12-01"}]
+)
+def test_one_measurement_told_again_in_another_unit_or_with_more_beside_it_counts_once(desk, sheet, again):
+    first = {"overpotential_V": "0.41", "unit": "V"}
+    desk.take_sheet(filled(sheet, {0: first}), by="Ana")
+    read = desk.take_sheet(filled(sheet, {0: {**first, **again}}), by="Ana")
+    assert not read.events
+    assert max(len(row.results) for row in desk.campaign.rows()) == 1
+
+
 def test_another_value_for_a_measured_row_is_a_replicate_and_is_said(desk, sheet):
     desk.take_sheet(filled(sheet), by="Ana")
     read = desk.take_sheet(filled(sheet, {0: {"overpotential_V": "0.9"}}), by="Ana")

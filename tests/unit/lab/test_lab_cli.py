@@ -207,3 +207,30 @@ def test_several_batches_go_out_for_a_lab_whose_results_come_late(folder):
     report = (folder / ".tamis" / "report.html").read_text(encoding="utf-8")
     assert "3 batches, 12 places: 4 measured" in report
     assert "<svg" in report
+
+
+def test_results_stay_with_their_ideas_when_the_file_of_ideas_changes(folder):
+    tamis("run", folder, code=3)
+    tamis("measure", filled(folder / "batches" / "batch-01.csv"), code=0)
+    path, out = folder / "ideas.csv", folder / "out.json"
+    header, *lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([header, "fresh,0.1,0.15,0.75", *lines]) + "\n", encoding="utf-8")
+    said = tamis("run", folder, "--json", out, code=3)
+    assert "4 measured once" in said
+    assert "no longer among the ideas" not in said
+    view = json.loads(out.read_text(encoding="utf-8"))
+    measured = [one["name"] for one in view["batches"][0]]
+    assert {one["name"] for one in view["best"]} == set(measured)
+    path.write_text("\n".join([header, *(line for line in lines if not line.startswith(f"{measured[0]},"))]) + "\n")
+    assert f"no longer among the ideas, so nothing is learned from their results: {measured[0]}" in tamis(
+        "run", folder, code=3
+    )
+
+
+def test_a_sheet_filled_in_row_by_row_brings_one_further_batch_and_not_one_each_time(folder):
+    tamis("run", folder, code=3)
+    sheet = folder / "batches" / "batch-01.csv"
+    for count in range(1, 5):
+        empty = {place: {"overpotential_V": "", "unit": ""} for place in range(count, 4)}
+        tamis("measure", filled(sheet, empty), code=0)
+    assert sorted(path.name for path in (folder / "batches").glob("batch-*.csv")) == ["batch-01.csv", "batch-02.csv"]

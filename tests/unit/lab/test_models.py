@@ -9,7 +9,7 @@ from scipy.optimize import check_grad
 from tamis.errors import BriefError
 from tamis.lab import gp
 from tamis.lab.bank import bank_of
-from tamis.lab.batch import leaders_to_repeat, next_batch, shortlist
+from tamis.lab.batch import leaders_to_repeat, next_batch, shortlist, spread
 from tamis.lab.features import Columns, Named, element_table, features_of
 from tamis.lab.settings import MEMBERS
 from tamis.lab.surrogate import Believer, FitError, Seen, learn
@@ -169,6 +169,31 @@ def test_a_batch_looks_at_different_trade_offs_between_two_goals():
     picks = next_batch(both, models, 8, repeats=0)
     x = COLUMNS.numbers["x"][[pick.row for pick in picks]]
     assert x.min() < 0.5 < x.max()
+
+
+def test_the_first_batch_is_spread_over_the_ideas():
+    picks = [p.row for p in spread(FEATURES, np.array([], dtype=int), np.arange(225), 5, rng=np.random.default_rng(0))]
+    x = FEATURES.main.x[picks]
+    assert gp.squared_distances(x, x)[np.triu_indices(5, 1)].min() > 1.0
+
+
+def test_what_is_spread_goes_to_the_idea_farthest_from_all_taken_however_the_ideas_are_cut(monkeypatch):
+    taken, free = np.arange(16), np.arange(16, 225)
+    x, rng = FEATURES.main.x, np.random.default_rng(0)
+    whole = [p.row for p in spread(FEATURES, taken, free, 5, rng=rng)]
+    assert whole[0] == free[np.argmax(gp.squared_distances(x[free], x[taken]).min(axis=1))]
+    monkeypatch.setattr("tamis.lab.batch.CHUNK", 7)
+    assert [p.row for p in spread(FEATURES, taken, free, 5, rng=rng)] == whole
+
+
+@given(st.integers(0, 30), st.integers(0, 60), st.integers(0, 5))
+@settings(deadline=None)
+def test_each_spread_idea_is_free_and_taken_once_and_as_many_as_there_are(taken, want, seed):
+    rows = np.random.default_rng(seed).permutation(50)
+    picks = spread(FEATURES, rows[:taken], np.sort(rows[taken:]), want, rng=np.random.default_rng(seed))
+    chosen = [pick.row for pick in picks]
+    assert len(chosen) == min(want, 50 - taken) == len(set(chosen))
+    assert not set(chosen) & set(rows[:taken].tolist())
 
 
 def test_names_and_elements_become_features_of_like_spread():
