@@ -27,7 +27,7 @@ from tamis.lab.outlook import Best, Outlook, outlook
 from tamis.lab.owner import StandIn
 from tamis.lab.plan import Learned, choose, mark_of_idea, proposed, study
 from tamis.lab.settings import LabSection, goals_of
-from tamis.lab.sheet import Read, as_csv, read_cells, read_results, table, write_xlsx
+from tamis.lab.sheet import Read, as_csv, read_cells, read_results, require_columns, table, write_xlsx
 from tamis.lab.trade import Bench
 from tamis.ledger import Ledger
 from tamis.records import Broke, Choice, Draft, Evidence, Held, Odds, Span, Spec, digest
@@ -84,6 +84,8 @@ class LabDesk:
             self._record_ideas(span.id)
         self.campaign = events.load(run.ledger, self._brief)
         self._gone = self._find_again()
+        require_columns(self._fields, self._goals)
+        self._require_goals()
         events.mend(run.ledger, self.campaign, self._units)
 
     def _find_again(self) -> tuple[str, ...]:
@@ -96,6 +98,18 @@ class LabDesk:
             if row.proposed.hash in now:
                 row.proposed = msgspec.structs.replace(row.proposed, draft=now[row.proposed.hash])
         return tuple(dict.fromkeys(row.proposed.name for row in moved if row.proposed.hash not in now))
+
+    def _require_goals(self) -> None:
+        """Raises BriefError where results are of other goals than are sought now."""
+        names = {goal.name for goal in self._goals}
+        for row in self.campaign.rows():
+            for event in row.results:
+                if not names <= event.values.keys():
+                    had, now = ", ".join(event.values), ", ".join(sorted(names))
+                    raise BriefError(
+                        f"this campaign has results of {had}, and [lab] goal now asks for {now}",
+                        hint="put the goal back, or begin another campaign in a folder of its own",
+                    )
 
     def _mark(self, draft: str) -> str:
         return mark_of_idea(self._hashes[draft])

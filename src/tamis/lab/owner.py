@@ -35,7 +35,7 @@ class StandIn:
     ) -> list[Event]:
         """What comes back by the end of a batch: its own results and late ones. Raises CheckError where the file
         fails or answers in another shape."""
-        ideas = [asked(row, cells[row.proposed.draft], self._numeric, self._elements) for row in rows]
+        ideas = [asked(row, cells.get(row.proposed.draft, {}), self._numeric, self._elements) for row in rows]
         with boundary(CheckError, f"measure() in {self.where}"):
             answers = list(self._measure(ideas))
         if len(answers) != len(ideas):

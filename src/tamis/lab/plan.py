@@ -243,6 +243,9 @@ def _state(campaign: Campaign, ideas: Ideas, goals: Sequence[Goal]) -> tuple[tup
     failures = {places[draft]: times for draft, times in campaign.failures().items() if draft in places}
     given_up = [place for place, times in failures.items() if times >= TRIES]
     free = np.ones(len(ideas.ideas), dtype=bool)
-    free[list(measured) + waiting + given_up] = False
+    taken_back = [
+        places[row.proposed.draft] for row in campaign.rows() if row.withdrawn and row.proposed.draft in places
+    ]
+    free[list(measured) + waiting + given_up + taken_back] = False
     failed = np.array(sorted(set(failures) - set(measured)), dtype=np.intp)
     return seen, np.array(waiting, dtype=np.intp), np.flatnonzero(free), failed

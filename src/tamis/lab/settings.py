@@ -139,7 +139,10 @@ def goals_of(lab: LabSection) -> tuple[Goal, ...]:
             "the lab has no goal: nothing says what is sought",
             hint='in tamis.toml, under [lab]: goal = "minimize overpotential_V" and unit = "V"',
         )
-    return tuple(_goal(text, lab) for text in texts)
+    goals = tuple(_goal(text, lab) for text in texts)
+    if twice := [goal.name for goal in goals if [one.name for one in goals].count(goal.name) > 1]:
+        raise BriefError(f"[lab] goal names {twice[0]} twice", hint="a result can be sought in one way only")
+    return goals
 
 
 def _goal(text: str, lab: LabSection) -> Goal:

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from zipfile import BadZipFile
 
-from tamis.errors import DraftsError, boundary, nearest
+from tamis.errors import BriefError, DraftsError, boundary, nearest
 from tamis.lab.campaign import Campaign, Event, Row
 from tamis.lab.ideas import Cells
 from tamis.lab.numbers import NotANumber, number_in
@@ -70,13 +70,26 @@ def table(
     results = [name for goal in goals for name in (goal.name, unit_column(goal, goals))]
     lines = [[*FIXED, *fields, "why", *results, *AFTER, *LAST]]
     for row in rows:
-        idea = cells[row.proposed.draft]
+        idea = cells.get(row.proposed.draft, {})  # its idea may be gone from the file meanwhile
         asked = [value for goal in goals for value in ("", goal.unit or "")]
         described = [str(idea.get(name, "")) for name in fields]
         tail = [""] * len(AFTER) + [row.proposed.hash, mark_of(campaign.id)]
         why = "; ".join(one for one in (row.proposed.why, tried_again(failed.get(row.proposed.row, 0))) if one)
         lines.append([row.proposed.row, row.proposed.name, *described, why, *asked, *tail])
     return lines
+
+
+def require_columns(fields: Sequence[str], goals: Sequence[Goal]) -> None:
+    """Raises BriefError where a column that describes ideas, or a goal, is called like another column of the sheet."""
+    own = [*FIXED, "why", *AFTER, *LAST, *(unit_column(goal, goals) for goal in goals)]
+    taken = {name.lower() for name in own}
+    for name in (*fields, *(goal.name for goal in goals)):
+        if name.lower() in taken:
+            raise BriefError(
+                f"a sheet has a column {name!r} of its own or of another meaning, so ideas and goals can't have one",
+                hint="call it otherwise in the file of ideas and in [lab]",
+            )
+        taken.add(name.lower())
 
 
 def tried_again(failed: int) -> str:

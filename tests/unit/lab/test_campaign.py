@@ -244,6 +244,13 @@ def test_a_kill_before_the_rows_of_an_upload_were_recorded_is_mended(desk, sheet
     assert sum(1 for one in ledger.all(Evidence) if one.check.name == "lab") == 4
 
 
+def test_an_idea_that_was_taken_back_is_not_proposed_again(desk, sheet):
+    row = next(desk.campaign.rows())
+    desk.withdraw(row.proposed.row, by="Ana", why="no powder left")
+    place = desk.ideas.places()[row.proposed.draft]
+    assert place not in desk.learned().bench.free
+
+
 def test_a_withdrawn_row_waits_no_longer_and_only_an_open_row_can_be_withdrawn(desk, sheet):
     row = desk.campaign.batches[0][0].proposed.row
     desk.withdraw(row, by="Ana", why="no powder left")

@@ -234,3 +234,30 @@ def test_a_sheet_filled_in_row_by_row_brings_one_further_batch_and_not_one_each_
         empty = {place: {"overpotential_V": "", "unit": ""} for place in range(count, 4)}
         tamis("measure", filled(sheet, empty), code=0)
     assert sorted(path.name for path in (folder / "batches").glob("batch-*.csv")) == ["batch-01.csv", "batch-02.csv"]
+
+
+def test_another_goal_in_the_middle_of_a_campaign_is_refused_in_words(folder):
+    tamis("run", folder, code=3)
+    tamis("measure", filled(folder / "batches" / "batch-01.csv"), code=0)
+    path = folder / "tamis.toml"
+    path.write_text(path.read_text(encoding="utf-8").replace("overpotential_V", "eta_V"), encoding="utf-8")
+    what, hint = refused("run", folder)
+    assert "this campaign has results of overpotential_V, and [lab] goal now asks for eta_V" in what
+    assert "folder of its own" in hint
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "said"),
+    [
+        ('composition = ["Ni", "Fe", "Co"]', 'category = ["row"]', "'row'"),
+        ("minimize overpotential_V", "minimize unit", "'unit'"),
+        ("minimize overpotential_V", "minimize Ni", "'Ni'"),
+        ('"minimize overpotential_V"', '["minimize a", "maximize a"]', "names a twice"),
+    ],
+)
+def test_a_name_that_the_sheet_could_not_tell_from_another_is_refused(folder, was, now, said):
+    path, ideas = folder / "tamis.toml", folder / "ideas.csv"
+    path.write_text(path.read_text(encoding="utf-8").replace(was, now), encoding="utf-8")
+    ideas.write_text(ideas.read_text(encoding="utf-8").replace("name,", "row,", 1), encoding="utf-8")
+    what, _ = refused("run", folder)
+    assert said in what
