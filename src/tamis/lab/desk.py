@@ -91,6 +91,8 @@ class LabDesk:
     def _find_again(self) -> tuple[str, ...]:
         """Ideas may come to stand elsewhere in their file, as other drafts: a row goes with the idea of its content.
         Returns the names of those in the campaign that are nowhere now."""
+        if not self.campaign.batches:
+            return ()
         places = self.ideas.places()
         moved = [row for row in self.campaign.rows() if row.proposed.draft not in places]
         now = {self._mark(draft): draft for draft in places} if moved else {}
