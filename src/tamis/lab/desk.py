@@ -330,12 +330,7 @@ class LabDesk:
             known = distances_to(self._lab, self._run.loaded.folder, self.ideas)
             said = outlook(self.campaign, self.ideas, learned, self._goals, self._lab, known=known)
             choice = self._choice(said, learned)
-        days = calendar(
-            self.campaign,
-            self._lab,
-            now=self._run.clock.now(),
-            planned=max(planned or 0, self._lab.batches or 0) or None,
-        )
+        days = calendar(self.campaign, self._lab, now=self._run.clock.now(), planned=self._planned(planned))
         tokens = sum(draft.tokens or 0 for draft in self._run.ledger.all(Draft, about=self._brief))
         return Standing(
             self.ideas, self.campaign, said, tuple(sheets), choice, learned.failing, days, tokens, self._gone

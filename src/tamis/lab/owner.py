@@ -60,15 +60,13 @@ class StandIn:
             raise CheckError(
                 f"measure() in {self.where} answered {answer!r} for {row.proposed.name}; a dict or None is expected"
             )
-        late = answer.get("late", 0)
-        if not isinstance(late, int) or late < 0:
-            raise CheckError(f"measure() in {self.where} answered late={late!r}; a number of batches is expected")
+        late = self._batches(answer.get("late", 0))
         try:
             values = {goal.name: _value(goal, answer, goals) for goal in goals}
         except NotANumber as error:
             # an impossible result is a run that can't be used, as it would be on a sheet
-            return int(late), Event(row=name, kind="failed", why=str(error), by=self.where)
-        return int(late), Event(
+            return late, Event(row=name, kind="failed", why=str(error), by=self.where)
+        return late, Event(
             row=name,
             kind="measured",
             values=values,
@@ -76,6 +74,16 @@ class StandIn:
             synthesis=str(answer.get("synthesis", "")),
             lab_batch=str(answer.get("lab_batch", "")) or f"batch {row.batch}",
         )
+
+    def _batches(self, late: object) -> int:
+        """After how many batches a result comes. Raises CheckError where that is no such number."""
+        try:
+            count: int = int(late)  # type: ignore[call-overload]  # whatever it is, that is asked here
+        except (TypeError, ValueError, OverflowError):
+            count = -1
+        if count < 0:
+            raise CheckError(f"measure() in {self.where} answered late={late!r}; a number of batches is expected")
+        return count
 
 
 def asked(row: Row, cells: Cells, numeric: Collection[str], elements: Collection[str]) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import csv
 
+import numpy as np
 import pytest
 from openpyxl import Workbook, load_workbook
 
@@ -521,3 +522,16 @@ def test_distance_is_told_to_a_named_list(ledger, tmp_path):
     distances = {best.name: best.distance for best in desk.standing().outlook.best}
     assert all(distance is not None and distance >= 0 for distance in distances.values())
     assert min(distances.values()) < 0.2
+
+
+@pytest.mark.parametrize("late", ["soon", None, -1, float("inf"), [2]])
+def test_a_stand_in_that_is_late_by_no_number_of_batches_is_told(desk, late):
+    lab = StandIn(lambda asked: [{"value": 0.4, "late": late} for _ in asked], "lab.py", LAB)
+    with pytest.raises(CheckError, match="a number of batches is expected"):
+        desk.play(lab, 1)
+
+
+@pytest.mark.parametrize("late", [1, 1.0, np.int64(1), True])
+def test_a_number_of_batches_may_come_in_any_kind_of_number(desk, late):
+    desk.play(StandIn(lambda asked: [{"value": 0.4, "late": late} for _ in asked], "lab.py", LAB), 1)
+    assert all(row.results for row in desk.campaign.rows())
